@@ -31,7 +31,7 @@ from meters.storage import Storage
 #: File name of the label.
 LABEL_FILE_NAME: Final = "medium.json"
 #: The stored keys of a label's fields that are stored under another name.
-_STORED_KEY_BY_FIELD: Final = {"other_medium_id": "beside"}
+_STORED_KEY_BY_FIELD: Final = {"name": "which", "other_medium_id": "beside"}
 _FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 
 
@@ -50,7 +50,7 @@ class MediumLabel:
     """The fingerprint of the machine's key."""
     machine_id: str
     """The serial number of the machine."""
-    which: MediumName
+    name: MediumName
     """Whether this is the first or the second medium."""
     id: str
     """The number that identifies the medium."""
@@ -77,7 +77,7 @@ class MediumLabel:
     def _from_stored(cls, stored_label: Mapping[str, Any]) -> Self:
         """Return the medium's label from its stored form."""
         fields = {_FIELD_BY_STORED_KEY.get(key, key): value for key, value in stored_label.items()}
-        return cls(**{**fields, "which": MediumName(fields["which"])})
+        return cls(**{**fields, "name": MediumName(fields["name"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
@@ -156,13 +156,13 @@ def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
 
 def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, second_dir: Path) -> MediaPairing:
     """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
-    if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
+    if (first.name, second.name) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
-    if second.machine != first.machine or second.which is not MediumName.SECOND:
+    if second.machine != first.machine or second.name is not MediumName.SECOND:
         owner = second.machine_id or second.machine
         return MediaPairing(
             journal_exists=True,
-            second_medium_error=f"{second_dir}: the medium is the {second.which} of machine {owner}",
+            second_medium_error=f"{second_dir}: the medium is the {second.name} of machine {owner}",
         )
     if second.put_in_by and second.other_medium_id == first.id:
         reason = f"a new one, put in by {second.put_in_by}"
@@ -201,9 +201,9 @@ def _pair_without_first(
 
     Raises :class:`JournalUnwritable` if they are of two machines.
     """
-    if second.which is not MediumName.SECOND:
+    if second.name is not MediumName.SECOND:
         raise JournalUnwritable(
-            f"{second_dir}: expected the second medium of a machine, found a {second.which} one"
+            f"{second_dir}: expected the second medium of a machine, found a {second.name} one"
         )
     if storage.exists(state_dir / KEY_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
@@ -287,7 +287,7 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
     ):
         owner = old_label.machine_id or old_label.machine
         raise JournalDamaged(
-            str(second_dir), f"the medium is in use as the {old_label.which} of machine {owner}"
+            str(second_dir), f"the medium is in use as the {old_label.name} of machine {owner}"
         )
     new_label = MediumLabel(
         first.machine,

@@ -264,8 +264,8 @@ class MachineProcess:
         self._machine = first
         apply_options(first)
         certificates = {name: game.certificate for name, game in self._installed.items()}
-        complete = self._has_real_devices and self._profile.inventory.complete
-        note_inventory(first, self._file.inventory, certificates, complete=complete)
+        must_be_complete = self._has_real_devices and self._profile.inventory.complete
+        note_inventory(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
         if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, reason)

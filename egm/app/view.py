@@ -178,7 +178,7 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
     money = machine.component(HostMoney)
     lock = money.lock
-    if lock is None or not lock.granted:
+    if lock is None or not lock.is_granted:
         return None
     remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.times.now() + remaining).isoformat(timespec="seconds")

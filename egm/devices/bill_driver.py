@@ -246,7 +246,8 @@ class BillDriver(LineDriver[M]):
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)
         self._handle_clear_path(
-            "a bill is in escrow", quiet=previous_content is not None and content == previous_content
+            "a bill is in escrow",
+            is_still_in_escrow=previous_content is not None and content == previous_content,
         )
         self._offers += 1
         now = asyncio.get_running_loop().time()
@@ -337,16 +338,16 @@ class BillDriver(LineDriver[M]):
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
-    def _handle_clear_path(self, reason: str, *, quiet: bool = False) -> None:
+    def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
-        are unknown. ``reason`` is the reason, for the record. ``quiet``: the item of the open stacking record is
-        still in the acceptor, so no return is reported.
+        are unknown. ``reason`` is the reason, for the record. ``is_still_in_escrow``: the item of the
+        open stacking record is still in the acceptor, so no return is reported.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
-        verdict = self._escrow.handle_clear_path(reason, in_escrow=quiet)
+        verdict = self._escrow.handle_clear_path(reason, in_escrow=is_still_in_escrow)
         offer, self._escrowed_item, self._last_escrowed_item = (
             self._escrowed_item or self._last_escrowed_item,
             None,
@@ -354,7 +355,7 @@ class BillDriver(LineDriver[M]):
         )
         if verdict is EscrowVerdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}"))
-        elif verdict is EscrowVerdict.NOT_STACKED and not quiet:
+        elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
-        elif offer is not None and verdict is EscrowVerdict.NOTHING and not quiet:
+        elif offer is not None and verdict is EscrowVerdict.NOTHING and not is_still_in_escrow:
             self._emit(Returned(device=self.name, content=offer.content, reason=offer.return_reason))

@@ -279,14 +279,14 @@ class WheelPhase(StrEnum):
 class WheelTurned(DeviceEvent):
     """A roulette wheel has entered another phase of its game ``spin``, or has a fault.
 
-    ``number`` is the pocket once the ball is at rest and the spin is valid. ``void``: this spin does not
+    ``number`` is the pocket once the ball is at rest and the spin is valid. ``is_void``: this spin does not
     count, and the ball is launched again. The wheel decides on validity: it counts the turns.
     """
 
     phase: WheelPhase
     spin: int
     number: int | None = None
-    void: bool = False
+    is_void: bool = False
 
 
 #: Receives the events of the drivers.

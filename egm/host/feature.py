@@ -20,7 +20,7 @@ from egm.record_fields import Count
 def _is_locked(machine: Machine) -> bool:
     """Return whether a host holds the lock on the machine for a transfer."""
     lock = machine.component(HostMoney).lock
-    return lock is not None and lock.granted
+    return lock is not None and lock.is_granted
 
 
 HOST: Final = Feature(

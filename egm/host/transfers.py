@@ -252,7 +252,7 @@ def format_entry_id(identifier: str) -> str:
 def grant_transfer_lock(machine: Machine, _: Event) -> None:
     """Grant the host the transfer lock that it has requested."""
     lock = _require_lock(machine)
-    machine.component(HostMoney).lock = replace(lock, granted=True)
+    machine.component(HostMoney).lock = replace(lock, is_granted=True)
     machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
 
 
@@ -260,7 +260,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
     machine.component(HostMoney).lock = TransferLock(
-        condition=0, until_ns=until_ns, granted=True, cash_out=True
+        condition=0, until_ns=until_ns, is_granted=True, cash_out=True
     )
     machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
@@ -269,7 +269,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
 def end_transfer_lock(machine: Machine, _: Event) -> None:
     """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
     lock, machine.component(HostMoney).lock = _require_lock(machine), None
-    if lock.granted:
+    if lock.is_granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
     _decline_cash_out(machine, lock)
 

@@ -57,7 +57,7 @@ class ClockEvidence:
     """The last time known to be right, or None if there never was one."""
     elapsed: timedelta | None
     """The time since ``last_good`` by the monotonic clock, or None if the machine was off in between."""
-    unsettled: bool = False
+    was_set_unconfirmed: bool = False
     """Whether the clock was set before the machine was switched off, and nobody has confirmed it since."""
 
 
@@ -74,18 +74,18 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
         return ClockDoubtReason.SET_BACK
     if now - last_good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
         return ClockDoubtReason.FAR_AHEAD
-    return ClockDoubtReason.CHANGED if evidence.unsettled else None
+    return ClockDoubtReason.CHANGED if evidence.was_set_unconfirmed else None
 
 
 class Timekeeper:
     """The assessment of one machine's clock since start-up: whether it can be trusted, and the best known time."""
 
     def __init__(
-        self, clock: Clock, last_trusted_time: datetime | None = None, *, unsettled: bool = False
+        self, clock: Clock, last_trusted_time: datetime | None = None, *, was_set_unconfirmed: bool = False
     ) -> None:
         """Start to assess the clock.
 
-        ``last_trusted_time`` is the last time known to be right before this start. ``unsettled`` is whether the
+        ``last_trusted_time`` is the last time known to be right before this start. ``was_set_unconfirmed`` is whether the
         clock was set before the machine was switched off, and nobody has confirmed it.
         """
         self._clock = clock
@@ -94,7 +94,7 @@ class Timekeeper:
             if last_trusted_time is not None and EARLIEST_PLAUSIBLE_TIME <= last_trusted_time < LATEST_TIME
             else None
         )
-        self._unsettled = unsettled
+        self._was_set_unconfirmed = was_set_unconfirmed
         self._running = False
         self._since_ns = clock.monotonic_ns()
         self.look()
@@ -117,7 +117,7 @@ class Timekeeper:
                 now=self._clock.now(),
                 last_good=self._last_trusted_time,
                 elapsed=self._elapsed if self._running else None,
-                unsettled=self._unsettled,
+                was_set_unconfirmed=self._was_set_unconfirmed,
             )
         )
 
@@ -152,7 +152,7 @@ class Timekeeper:
     def confirm(self) -> None:
         """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
         self._last_trusted_time, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
-        self._running, self._unsettled = True, False
+        self._running, self._was_set_unconfirmed = True, False
 
     @property
     def _elapsed(self) -> timedelta:
@@ -165,7 +165,9 @@ def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
     recorded_doubt: Any = journal.state(CLOCK_STATE_KEY)
     if recorded_doubt is not None:
         last_good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
-        return Timekeeper(clock, last_good, unsettled=recorded_doubt["why"] == ClockDoubtReason.CHANGED)
+        return Timekeeper(
+            clock, last_good, was_set_unconfirmed=recorded_doubt["why"] == ClockDoubtReason.CHANGED
+        )
     entries = journal.entries(newest_first=True)
     last = next((entry for entry in entries if entry.kind not in _KINDS_WRITTEN_AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

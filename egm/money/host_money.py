@@ -42,7 +42,7 @@ class TransferLock:
     """The kinds of transfer that must be possible for the lock to be granted, in the protocol's code."""
     until_ns: int
     """The monotonic time in nanoseconds at which the lock or the request for it ends."""
-    granted: bool = False
+    is_granted: bool = False
     cash_out: bool = False
     """Whether the machine set this lock itself, to offer the player's cash-out to the host."""
     cash_out_waits: bool = False

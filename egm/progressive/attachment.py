@@ -320,7 +320,7 @@ class ProgressiveLinkService:
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_mystery_wins[news.won.claim] = news
+                self._found_mystery_wins[news.win.claim] = news
                 self._submit_found_wins()
             case LevelResultsKnown():
                 self._store_decided_sequence(news.level, news.sequence)
@@ -330,8 +330,10 @@ class ProgressiveLinkService:
 
         A win that cannot be paid now is submitted again later.
         """
-        for claim, win in list(self._found_mystery_wins.items()):
-            self._context.handle(Event(EventType.MYSTERY_WON, MysteryReported(level=win.level, won=win.won)))
+        for claim, found_win in list(self._found_mystery_wins.items()):
+            self._context.handle(
+                Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.win))
+            )
             if unproved.is_recorded(self._machine, claim):
                 del self._found_mystery_wins[claim]
 
@@ -369,16 +371,18 @@ class ProgressiveLinkService:
                 self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
-            self._set_disabled(up=all(shown_amount.status is Status.UP for shown_amount in amounts.values()))
+            self._set_disabled(
+                is_link_up=all(shown_amount.status is Status.UP for shown_amount in amounts.values())
+            )
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
-    def _set_disabled(self, *, up: bool) -> None:
+    def _set_disabled(self, *, is_link_up: bool) -> None:
         """Disable the machine while a progressive level has no controller, or enable it again."""
         is_disabled = PROGRESSIVE_SOURCE in list_disabling_sources(self._machine)
-        if not up and not is_disabled:
+        if not is_link_up and not is_disabled:
             disabled = Disabled(source=PROGRESSIVE_SOURCE, reason="link_down")
             self._context.handle(Event(EventType.DISABLED, disabled))
-        elif up and is_disabled:
+        elif is_link_up and is_disabled:
             self._context.handle(Event(EventType.ENABLED, Enabled(source=PROGRESSIVE_SOURCE)))
 
     def _read_clock_ns(self) -> int:

@@ -136,7 +136,7 @@ class MysteryWinFound:
     """News: the progressive controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
-    won: Won
+    win: Won
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,13 +43,13 @@ _RACETRACK_POCKETS_PER_ROW: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class _StreetGrid:
-    """A grid of ``count`` streets (rows of three numbers) of a roulette layout, starting with street ``first``.
+    """A grid of ``count`` streets (rows of three numbers) of a roulette layout, starting with street ``first_street``.
 
     Successive streets lie from left to right, or from top to bottom if ``upright``. Positions on the layout
     are pairs (u, v): ``u`` counts streets and ``v`` counts numbers within a street.
     """
 
-    first: float
+    first_street: float
     count: float
     rect: Rect
     upright: bool
@@ -59,9 +59,9 @@ class _StreetGrid:
         x, y, w, h = self.rect
         if self.upright:
             width, height = w / 3, h / self.count
-            return (x + (3 - v - dv) * width, y + (u - self.first) * height, dv * width, du * height)
+            return (x + (3 - v - dv) * width, y + (u - self.first_street) * height, dv * width, du * height)
         width, height = w / self.count, h / 3
-        return (x + (u - self.first) * width, y + v * height, du * width, dv * height)
+        return (x + (u - self.first_street) * width, y + v * height, du * width, dv * height)
 
     def find_point(self, u: float, v: float) -> Point:
         """Return the point in the picture of a position (u, v) on the layout."""
@@ -70,7 +70,7 @@ class _StreetGrid:
 
     def has_street(self, u: float) -> bool:
         """Return whether the grid of streets contains the street position ``u``."""
-        return self.first <= u <= self.first + self.count
+        return self.first_street <= u <= self.first_street + self.count
 
 
 def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> Felt
 
 def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltCell]:
     """Return the cells of the zeros and numbers that the grid of streets shows."""
-    shown_zeros = zeros if grid.first < 0 else ()
+    shown_zeros = zeros if grid.first_street < 0 else ()
     cells = [
         FeltCell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros
     ]
@@ -324,7 +324,7 @@ def _lay_out_inside_bets(
     """Return the touch areas of the inside bets of the selected kind, and the chip points of all inside bets."""
     touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
-    last = grid.first + grid.count
+    last = grid.first_street + grid.count
     shared = _list_zero_bets(table, zeros, part)
     for spot in table.spots.values():
         if not is_inside_bet(spot):
@@ -334,7 +334,7 @@ def _lay_out_inside_bets(
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.has_street(point[0]):
             chips_at.append((spot.id, grid.find_point(*point)))
-            if spot.group == part and grid.first <= u and u + du <= last:
+            if spot.group == part and grid.first_street <= u and u + du <= last:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
     return touches, chips_at
 

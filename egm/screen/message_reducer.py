@@ -174,7 +174,7 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
             seen_credits=old_show.play.win_credits,
             seen_cents=old_show.play.win_cents,
         )
-    boxes_opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
+    boxes_opened = len(last.opened_boxes) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return GameShow(
         play,

@@ -70,7 +70,7 @@ class ReelField:
     """For each scatter symbol that triggers a feature anywhere in the window, how many symbols are needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
     """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
-    rest: tuple[int, ...] = ()
+    rest_stops: tuple[int, ...] = ()
     """The stops at which the reels stand before any game; no bet wins there."""
 
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ class Picture:
             lines = [choose_status(stage)[0]]
         else:
             reason = describe_scene(stage, view.scene)
-            lines = [reason.title, reason.large, *reason.lines]
+            lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
         credit = "meter.credit" if tournament is None else "tournament.points"
         lines.append(f"{stage.texts.say(credit)} {stage.money(snapshot.credit_cents)}")

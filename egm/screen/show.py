@@ -275,7 +275,7 @@ def count_step_parts(step: Step) -> int:
     if isinstance(step, HoldStep):
         return len(step.spins)
     if isinstance(step, PickStep):
-        return len(step.opened)
+        return len(step.opened_boxes)
     if isinstance(step, TableStep):
         return len(step.cues)
     return len(step.balls) if isinstance(step, KenoStep) else 1

@@ -38,7 +38,7 @@ class PickStep:
 
     stage: str
     boxes: int
-    opened: tuple[tuple[int, BonusItem], ...]
+    opened_boxes: tuple[tuple[int, BonusItem], ...]
     credits: int
 
 
@@ -78,7 +78,7 @@ class GambleStep:
     """One round of double-up: the call, the card drawn, the resulting credits, and the previous cards."""
 
     stage: str
-    called: str
+    call: str
     drawn_card: str
     credits: int
     previous_cards: tuple[str, ...]

@@ -89,7 +89,7 @@ def _find_spin_mismatch(
     """
     if report.spin != spin.spin:
         return "another_spin"
-    launched_again = report.void or (previous_report is not None and previous_report.void)
+    launched_again = report.is_void or (previous_report is not None and previous_report.is_void)
     if report.phase is WheelPhase.BETTING and launched_again:
         return None
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
@@ -172,5 +172,5 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
         if spin is None or spin.round_id != game.round_id or spin.missed_reason:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:
-            void = table.wheel is not None and table.wheel.void
-            yield Notice(code="wheel_void" if void else "wheel_turns")
+            is_void = table.wheel is not None and table.wheel.is_void
+            yield Notice(code="wheel_void" if is_void else "wheel_turns")

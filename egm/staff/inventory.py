@@ -97,17 +97,17 @@ def note_inventory(
     inventory: Inventory,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,
-    complete: bool = False,
+    must_be_complete: bool = False,
 ) -> None:
     """Record the machine's inventory entry at start-up if it has changed.
 
     ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number is not
-    the first one recorded, or if data are missing although ``complete`` requires all of them.
+    the first one recorded, or if data are missing although ``must_be_complete`` requires all of them.
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
     missing_fields = [name for name in _MANDATORY if not getattr(entry, name)]
-    if complete and missing_fields:
+    if must_be_complete and missing_fields:
         raise OperatorError(
             f"inventory: {', '.join(missing_fields)}: must be given, because the profile {machine.profile.id} "
             "requires the complete entry"

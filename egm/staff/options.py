@@ -159,8 +159,9 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
         case OptionsForm(option="game", game=str(game), on=str(on)) if (
             game in machine.component(InstalledGames).denominations_cents
         ):
-            games_off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
-            return replace(options, off=games_off)
+            other_games = {*options.games_not_offered} - {game}
+            games_not_offered = other_games if on == "yes" else {*other_games, game}
+            return replace(options, games_not_offered=tuple(sorted(games_not_offered)))
         case OptionsForm(
             option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
         ) if cents.isdecimal() and int(cents) in machine.component(InstalledGames).denominations_cents.get(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, NonBlankText, Persons, Serial
 from egm.staff.keys import StaffKey
 
@@ -54,7 +54,7 @@ class OptionValues:
 class OperatorOptions:
     """The operator's choice of the games, denominations and bets that are offered."""
 
-    off: tuple[str, ...] = ()
+    games_not_offered: tuple[str, ...] = field(default=(), metadata=stored_as("off"))
     """The ids of the games that are not offered."""
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The offered denominations by game; a game that is not listed offers all its denominations."""
@@ -71,7 +71,7 @@ class OperatorOptions:
 
         None are offered if the game is off. All are offered if the operator's choice would leave none.
         """
-        if game_id in self.off:
+        if game_id in self.games_not_offered:
             return ()
         offered_cents = self.denominations_cents.get(game_id, admitted_cents)
         return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents

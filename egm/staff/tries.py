@@ -105,10 +105,10 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
     return counts if counts and "locked_seconds" in counts else {"wrong": 0, "locked_seconds": 0}
 
 
-def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
+def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int) -> dict[str, object]:
     """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state that stores the lock."""
     machine.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
-    return {key: {"wrong": wrong, "locked_seconds": seconds}}
+    return {key: {"wrong": wrong_pin_count, "locked_seconds": seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:

@@ -13,7 +13,7 @@ from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -70,7 +70,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         if where == "before escrow":
             assert (room.notice, room.credit_cents) == ("held_over", 0)
         await rig.stop()
-        findings = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+        findings = Auditor(GameFiles()).run(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []

@@ -32,7 +32,7 @@ from egm.staff.service import device_tests
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: Longer than any bound.
@@ -238,7 +238,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
             assert in_dispute == []
             assert by_hand["amount_cents"] == 2000
             assert room.state is State.HANDPAY
-        findings = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+        findings = Auditor(GameFiles()).run(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []

@@ -19,7 +19,7 @@ from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -54,7 +54,7 @@ def with_printer(folder, place, protocol, scene):
 
     jump(run())
     with open_view(folder / "state") as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def said(ticket):

@@ -36,7 +36,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.service_menu import pin_of
 from meters import open_view
 from paytables import load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.floor.progressive.certificates import answer_request, make_authority, revoke_certificate
@@ -135,7 +135,7 @@ class Setting:
             assert enrolled == (
                 [LinkCertificateFolder.for_state_folder(self.state.root).current] if linked else []
             )
-            assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+            assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
     # ------------------------------------------------------------------ by whom
     def _draft(self):

@@ -16,7 +16,7 @@ from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CREDIT = tuple(f"credit:1:{kind}" for kind in ("cashable", "restricted", "nonrestricted"))
@@ -174,7 +174,7 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
 @pytest.mark.requirement("A-08", "I-14")
 def test_the_audit_derives_every_level_again(campaign):
     _, journal, entries = campaign
-    report = Auditor(Shelf([LEVELS_GAME.parent])).run(journal.iter_bodies())
+    report = Auditor(GameFiles([LEVELS_GAME.parent])).run(journal.iter_bodies())
     assert report.findings == []
     assert report.levels == 12
     hits = [entry.record for entry in entries if entry.kind == "progressive.hit"]

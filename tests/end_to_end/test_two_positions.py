@@ -13,7 +13,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Decision as Question
 from egm.kernel.messages import Play, Snapshot
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 SECOND = """
@@ -259,4 +259,4 @@ def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
     asyncio.run(session())
     with open_view(folder.root) as view:
         view.self_audit()
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []

@@ -15,7 +15,7 @@ from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.segment import SEGMENT_SUFFIX
 from paytables import list_library_games
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.point import load_auditor, save_auditor
 from tools.dev.bench.bench_age import Player
 from tools.dev.bench.bench_cabinet import bench_engine
@@ -156,7 +156,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
                 Player(bench_engine(journal, slots=slots, fund_cents=10**9), played).play(day)
             played += day
             storage = Counting()
-            auditor = load_auditor(point, Shelf())
+            auditor = load_auditor(point, GameFiles())
             with open_view(state, storage=storage) as view:
                 report = auditor.run(view.iter_bodies(auditor.reached[0]))
             assert (report.finding_count, report.games) == (0, played), report.findings

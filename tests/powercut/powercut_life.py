@@ -20,13 +20,13 @@ from egm.kernel.messages import Decision
 from egm.kernel.positions import Position
 from egm.seats.table import SharedTable
 from egm.testing.machine import ScriptedStep
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The chance of each write that was not synced to have reached the disk, from cut to cut in turn.
 SURVIVAL = (0.0, 0.5, 1.0)
 #: The definitions an audit plays again by, read once for the hundreds of lives of a test.
-shelf_of = cache(Shelf)
+shelf_of = cache(GameFiles)
 
 
 class Life:

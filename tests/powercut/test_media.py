@@ -204,7 +204,7 @@ def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
     del closed.names[path]
     assert Player(tmp_path, closed).run(())
     made = MediumLabel.read(SimStorage(closed), tmp_path / which)
-    assert (made.machine, made.which) == (good.machine, good.which)
+    assert (made.machine, made.name) == (good.machine, good.name)
 
 
 def test_a_machine_from_before_labels_gets_them(tmp_path, closed):

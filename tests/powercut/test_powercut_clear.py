@@ -19,7 +19,7 @@ from egm.testing.clearing import build_clearance, read_clear_time
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged
 from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -99,5 +99,5 @@ def judge(folder: Path, disk: Disk) -> None:
     storage = SimStorage(disk)
     with Journal.open(folder, now=read_clear_time, storage=storage) as journal:
         assert "cleared" in next(journal.entries()).record
-        assert Auditor(Shelf()).run(journal.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(journal.iter_bodies()).findings == []
     leave(storage, folder, folder / "second")

@@ -18,7 +18,7 @@ from rigs.losing_disk import LosingDisk
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import Journal
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.image import image as builder
 from tools.image.emulated import EMULATED_DEVICE_PORTS
@@ -229,7 +229,7 @@ class Computer(Cabinet):
             Journal.open(first, now=lambda: OF_THE_AUDIT, second_dir=second) as journal,
         ):
             journal.self_audit()
-            assert Auditor(Shelf(())).run(journal.iter_bodies()).findings == []
+            assert Auditor(GameFiles(())).run(journal.iter_bodies()).findings == []
             entries = list(journal.entries())
             known = [entry.hash_hex for entry in entries if entry.time_utc != OF_THE_AUDIT]
             assert known[: len(self.journal)] == self.journal, "what an earlier life has kept is there"

@@ -260,7 +260,7 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
         money.order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents)
     elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
-        money.lock = TransferLock(condition=1, until_ns=0, granted=granted)
+        money.lock = TransferLock(condition=1, until_ns=0, is_granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:

@@ -8,7 +8,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.cards import Shoe, parse_cards
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME, POOL = "quebec-caribbean-stud", "quebec-caribbean-stud.jackpot.100"
@@ -69,4 +69,4 @@ def level(rig: MachineRig, pool: str = POOL) -> Level:
 def audited(rig: MachineRig) -> list[object]:
     """What an audit of the whole journal finds."""
     rig.journal.self_audit()
-    return Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
+    return Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings

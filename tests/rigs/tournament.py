@@ -12,7 +12,7 @@ from egm.kernel.positions import Position
 from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 RULES = EXAMPLE_RULES.read_text(encoding="utf-8")
@@ -160,7 +160,7 @@ class Hall:
         self.room.journal.self_audit()
         self.room.close()
         with open_view(self.file) as view:
-            return Auditor(Shelf()).run(view.iter_bodies()).findings
+            return Auditor(GameFiles()).run(view.iter_bodies()).findings
 
 
 def read_purse(room):

@@ -10,22 +10,22 @@ from egm.play.definitions import decode_definition
 from egm.play.keys import PlayKey
 from meters import StoredEntry
 from paytables import Game, PaytableError, game_from_text
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 
 #: The number of definitions compiled from stored texts that are cached.
 _CACHED_DEFINITIONS_MAX: Final = 16
 
 
 class AvailableGames:
-    """Game definitions from a shelf (library and folders) and from the journal, which stores those of custom games.
+    """Game definitions from files (library and folders) and from the journal, which stores those of custom games.
 
     A definition is identified by the digest of its text. The journal stores that text, so the definition
     found here is the one that was played. Whether it is also the certified one can only be decided with the
     certificate; ``is_only_in_journal`` names the definitions to compare with it.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, game_files: GameFiles) -> None:
+        self._game_files = game_files
         self._texts: dict[str, str] = {}
         """Definition texts stored in the journal, by digest."""
 
@@ -36,12 +36,12 @@ class AvailableGames:
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the game definition with that digest, or None if neither the shelf nor the journal has it."""
-        return self._shelf.find(game_id, digest) or self._find_in_journal(digest)
+        """Return the game definition with that digest, or None if neither a file nor the journal has it."""
+        return self._game_files.find(game_id, digest) or self._find_in_journal(digest)
 
     def is_only_in_journal(self, game_id: str, digest: str) -> bool:
-        """Return whether a game definition is available only from the journal, not from the shelf."""
-        return self._shelf.find(game_id, digest) is None and self._find_in_journal(digest) is not None
+        """Return whether a game definition is available only from the journal, not from a file."""
+        return self._game_files.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
     def _find_in_journal(self, digest: str) -> Game | None:
         """Return the game definition that the journal stores under ``digest``, or None if it has no valid one."""

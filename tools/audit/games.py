@@ -69,8 +69,8 @@ _LATER_ENTRY_KINDS: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.k
 _KINDS_WITH_SAME_DIMS: Final = _LATER_ENTRY_KINDS - {GAME_VOID.kind}
 
 
-class Shelf:
-    """The game definitions available to the audit: the library's, and TOML files in other folders.
+class GameFiles:
+    """The files with the game definitions that an audit may use: the library's, and TOML files in other folders.
 
     A journal can only select one of them by its digest. A game id that is not in the library, such as a file
     path, loads nothing.

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from meters import JournalDamaged
 from meters.storage import DiskStorage, replace_file
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
@@ -59,7 +59,7 @@ class _Writer(pickle.Pickler):
 
     def persistent_id(self, obj: object) -> str | None:
         """Return the name that stands for an object which a saved state omits, or None for an object to be saved."""
-        if isinstance(obj, Shelf):
+        if isinstance(obj, GameFiles):
             return _GAMES_PLACEHOLDER
         for name, declared in self._declared.items():
             if obj is declared:
@@ -75,7 +75,7 @@ def _list_declared(auditor: Auditor) -> dict[str, object]:
 class _Reader(pickle.Unpickler):
     """An unpickler of an auditor's saved state that creates only plain values and types of this project."""
 
-    def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
+    def __init__(self, data: bytes, auditor: Auditor, games: GameFiles) -> None:
         super().__init__(io.BytesIO(data))
         methods = (
             auditor.report_finding,
@@ -88,7 +88,7 @@ class _Reader(pickle.Unpickler):
         self._supplied = supplied | _list_declared(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return an object that a saved state omits: game shelf, rules, storage keys, or auditor method."""
+        """Return an object that a saved state omits: game files, rules, storage keys, or auditor method."""
         return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
@@ -119,7 +119,7 @@ def save_auditor(auditor: Auditor, path: Path) -> None:
     replace_file(DiskStorage(), path, json.dumps(head).encode() + b"\n" + data)
 
 
-def load_auditor(path: Path, games: Shelf) -> Auditor:
+def load_auditor(path: Path, games: GameFiles) -> Auditor:
     """Return an auditor with the state saved in ``path``, or a new one if there is no such file.
 
     Raises :class:`JournalDamaged` if the file is not a saved state, or was written by another release.

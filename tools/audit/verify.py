@@ -23,7 +23,7 @@ from tools.audit import residuals
 from tools.audit.available_games import AvailableGames
 from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.entry_rules import EntryRulesAudit
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.jobs import find_plain_runs
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import format_notice
@@ -153,7 +153,7 @@ class Auditor:
 
     def __init__(
         self,
-        games: Shelf,
+        games: GameFiles,
         heads: Mapping[int, str] | None = None,
         witnesses: Iterable[tuple[int, str]] = (),
         features: Features = FEATURES,

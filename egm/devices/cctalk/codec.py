@@ -285,9 +285,9 @@ def decode_is_hopper_full(data: bytes) -> bool:
     )
 
 
-def encode_is_hopper_full(*, full: bool) -> bytes:
-    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``full``: coins cover it."""
-    return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if full else 0),))
+def encode_is_hopper_full(*, is_full: bool) -> bytes:
+    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``is_full``: coins cover it."""
+    return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if is_full else 0),))
 
 
 def decode_country_scaling(data: bytes) -> tuple[int, int]:

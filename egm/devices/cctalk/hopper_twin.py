@@ -74,7 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.HIGH_LOW: codec.encode_is_hopper_full(full=self.level_coins >= FULL_COINS),
+            Header.HIGH_LOW: codec.encode_is_hopper_full(is_full=self.level_coins >= FULL_COINS),
         }
 
     def _stop_paying(self) -> bytes:

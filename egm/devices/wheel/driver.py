@@ -56,7 +56,7 @@ class WheelDriver(LineDriver[Report]):
 
     def _build_wheel_turned(self, report: WheelReaderStatus) -> WheelTurned:
         """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""
-        void = report.phase in {
+        is_void = report.phase in {
             ReaderPhase.BETTING,
             ReaderPhase.BALL_IN_TRACK,
             ReaderPhase.NO_MORE_BETS,
@@ -67,5 +67,5 @@ class WheelDriver(LineDriver[Report]):
             phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
             spin=report.game,
             number=report.number if decided else None,
-            void=void,
+            is_void=is_void,
         )

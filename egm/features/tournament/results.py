@@ -46,23 +46,23 @@ def derive_results(
     digest: str,
     journals: Mapping[str, Iterable[StoredEntry]],
     *,
-    without: Collection[str] = (),
-    renamed: Collection[int] = (),
-    ignored: Collection[tuple[int, int, str]] = (),
-    absent: Collection[tuple[int, int]] = (),
-    unused: Collection[int] = (),
+    absent_machines: Collection[str] = (),
+    renamed_entries: Collection[int] = (),
+    ignored_rounds: Collection[tuple[int, int, str]] = (),
+    absent_rounds: Collection[tuple[int, int]] = (),
+    unused_entries: Collection[int] = (),
 ) -> Results:
     """Return a tournament's results, derived from the journals of its machines.
 
     ``rules`` are the tournament's rules; ``digest`` is the SHA-256 of their file. ``journals`` are the
     entries of each machine by the name to use in errors; every machine of the rules has one, except those
-    with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry that
-    never played has failed its first round.
+    with the operator's numbers ``absent_machines``. A round that never ended counts as interrupted. An
+    entry that never played has failed its first round.
 
-    ``renamed``: entries that were played under another participant's name than they were sold to.
-    ``ignored``: rounds (entry, round, journal) that were given by mistake and do not count. ``absent``:
-    rounds (entry, round) that were not played and count as failed. ``unused``: entry numbers that were
-    skipped when entries were sold.
+    ``renamed_entries``: entries that were played under another participant's name than they were sold to.
+    ``ignored_rounds``: rounds (entry, round, journal) that were given by mistake and do not count.
+    ``absent_rounds``: rounds (entry, round) that were not played and count as failed. ``unused_entries``:
+    entry numbers that were skipped when entries were sold.
 
     Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a
     round occurs at two machines, if an entry was not sold or was played under another name or without the
@@ -71,10 +71,10 @@ def derive_results(
     collected = _CollectedRecords()
     for machine, entries in journals.items():
         _collect_records(collected, digest, machine, entries)
-    _require_all_machines(rules, collected, without)
+    _require_all_machines(rules, collected, absent_machines)
     attempts: dict[tuple[int, int], _RoundAttempt] = {}
     other_names: set[int] = set()
-    _drop_ignored_rounds(collected, ignored)
+    _drop_ignored_rounds(collected, ignored_rounds)
     for (number, round_number, participant, _), attempt in sorted(collected.round_attempts.items()):
         if (number, participant) in collected.void_entries and collected.sold_entries.get(number, ("",))[
             0
@@ -83,7 +83,7 @@ def derive_results(
         if number not in collected.sold_entries:
             raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
         buyer, seller = collected.sold_entries[number]
-        if participant != buyer and number not in renamed:
+        if participant != buyer and number not in renamed_entries:
             raise ResultsError(
                 f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
                 f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
@@ -94,16 +94,16 @@ def derive_results(
         attempts[number, round_number] = (
             attempt if known_attempt is None else _choose_attempt(known_attempt, attempt)
         )
-    if unneeded := sorted({*renamed} - other_names):
+    if unneeded := sorted({*renamed_entries} - other_names):
         raise ResultsError(
             f"entry {unneeded[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )
-    _check_rounds(collected, attempts, absent)
-    _check_series(collected, unused)
+    _check_rounds(collected, attempts, absent_rounds)
+    _check_series(collected, unused_entries)
     return Results(
         rules_sha256=digest,
         entries=tuple(
-            _build_entry(attempts, number, participant, absent)
+            _build_entry(attempts, number, participant, absent_rounds)
             for number, (participant, _) in sorted(collected.sold_entries.items())
         ),
     )
@@ -124,10 +124,10 @@ def iter_paid_prizes(
 def _check_rounds(
     collected: _CollectedRecords,
     attempts: Mapping[tuple[int, int], _RoundAttempt],
-    absent: Collection[tuple[int, int]],
+    absent_rounds: Collection[tuple[int, int]],
 ) -> None:
     """Raise ResultsError if an entry skipped a round, or a round stated as absent was played or cannot be absent."""
-    for number, round_number in sorted(absent):
+    for number, round_number in sorted(absent_rounds):
         if number not in collected.sold_entries:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
         if (attempt := attempts.get((number, round_number))) is not None:
@@ -136,7 +136,7 @@ def _check_rounds(
             )
     known_rounds = {
         *attempts,
-        *absent,
+        *absent_rounds,
         *((number, 1) for number in collected.sold_entries if (number, 2) not in attempts),
     }
     for number, round_number in sorted(known_rounds):
@@ -241,12 +241,14 @@ def _note_machine(collected: _CollectedRecords, number: str, serial: str, journa
         )
 
 
-def _drop_ignored_rounds(collected: _CollectedRecords, ignored: Collection[tuple[int, int, str]]) -> None:
+def _drop_ignored_rounds(
+    collected: _CollectedRecords, ignored_rounds: Collection[tuple[int, int, str]]
+) -> None:
     """Remove the rounds (entry, round, journal) that staff declare as given by mistake.
 
     Raises ResultsError for an unknown one.
     """
-    for number, round_number, machine in ignored:
+    for number, round_number, machine in ignored_rounds:
         keys = [
             key
             for key in collected.round_attempts
@@ -286,14 +288,14 @@ def _build_entry(
     attempts: Mapping[tuple[int, int], _RoundAttempt],
     number: int,
     participant: str,
-    absent: Collection[tuple[int, int]],
+    absent_rounds: Collection[tuple[int, int]],
 ) -> EntryResult:
     """Return the result of a tournament entry: its rounds in order."""
     failed_round = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (
         (attempt := attempts.get((number, len(rounds) + 1)))
-        or (number, len(rounds) + 1) in absent
+        or (number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):
         rounds.append(failed_round if attempt is None else _build_round(attempt.purse))

@@ -79,7 +79,7 @@ class SasLineService:
                 now_ns=context.clock.monotonic_ns(),
             ),
             framing(settings.address, settings.gap_ns),
-            opened=lambda: open_port(
+            open_port=lambda: open_port(
                 settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
             ),
             run_effect=self._schedule_poll_effect,
@@ -210,10 +210,10 @@ class SasLineService:
             case ExceptionsReceived(sequence=sequence):
                 self._cursor.write(sequence)
             case QueueFullChanged(is_full=full):
-                self._watch.handle_queue_full(full=full)
+                self._watch.handle_queue_full(is_full=full)
             case LinkChanged(is_up=up):
-                self._money.record_host_polling(up=up)
-                self._watch.record_link_state(up=up)
+                self._money.record_host_polling(is_up=up)
+                self._watch.record_link_state(is_up=up)
             case PollUnanswered(request=request, why=reason, failed=True):
                 self._record_failed_poll(request, reason)
             case PollUnanswered():

@@ -101,7 +101,7 @@ def restore_priority() -> None:
 
 
 class SasLineThread(threading.Thread):
-    """The thread that serves the line to one SAS host; ``opened`` opens the line's port.
+    """The thread that serves the line to one SAS host; ``open_port`` opens the line's port.
 
     ``run_effect`` schedules a poll's effect on the machine's event loop and returns its future at once;
     ``report`` passes reports (confirmations, changes of the link) to that loop. Both may be called from this
@@ -114,7 +114,7 @@ class SasLineThread(threading.Thread):
         channel: SasChannelState,
         framing: SasFraming,
         *,
-        opened: Callable[[], SasPort],
+        open_port: Callable[[], SasPort],
         run_effect: Callable[[RunPollEffect], "Future[Reply | None]"],
         report: Callable[[SasLineNews], None],
         monotonic_ns: Callable[[], int],
@@ -123,7 +123,7 @@ class SasLineThread(threading.Thread):
         super().__init__(name=f"sas-{name}", daemon=True)
         self._channel = channel
         self._framing = framing
-        self._opened = opened
+        self._open_port = open_port
         self._run_effect = run_effect
         self._report = report
         self._now = monotonic_ns
@@ -171,7 +171,7 @@ class SasLineThread(threading.Thread):
         while not self._ending.is_set():
             self._take_messages_from_machine()
             try:
-                port = self._opened()
+                port = self._open_port()
             except LineLostError as error:
                 self._health.last_error = str(error)
                 self._ending.wait(_REOPEN_SECONDS)

@@ -48,7 +48,7 @@ class MoneyExceptionMonitor:
             self._host.post_exception(code)
         self._last = applicable
 
-    def record_host_polling(self, *, up: bool) -> None:
+    def record_host_polling(self, *, is_up: bool) -> None:
         """Store whether the SAS host polls.
 
         When it has started to poll, raise all exceptions that apply again. While it does not poll, no
@@ -56,8 +56,8 @@ class MoneyExceptionMonitor:
         """
         money = self._host.machine.component(HostMoney)
         if money.money_line_name == self._host.name:
-            money.online = up
-        if up:  # it may have lost everything it had received
+            money.online = is_up
+        if is_up:  # it may have lost everything it had received
             self._last = frozenset()
             self.update_exceptions()
 

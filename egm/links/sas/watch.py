@@ -60,19 +60,19 @@ class SasLinkWatch:
             machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
             self._host.submit_event(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
 
-    def record_link_state(self, *, up: bool) -> None:
+    def record_link_state(self, *, is_up: bool) -> None:
         """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if up:
+        if is_up:
             self._record_event(HOST_LINK_UP, silent=False)
             self._host.submit_event(EventType.ENABLED, Enabled(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, silent=True)
             self._stop_after_silence()
 
-    def handle_queue_full(self, *, full: bool) -> None:
+    def handle_queue_full(self, *, is_full: bool) -> None:
         """Disable the machine while the host's exception queue is full, if the jurisdiction requires it.
 
         Clause: AGE 11.1.2(3).
@@ -80,7 +80,7 @@ class SasLinkWatch:
         if not self._host.machine.profile.host.full_queue_stops:
             return
         source = f"{self._host.source}{FULL}"
-        if full:
+        if is_full:
             self._host.submit_event(EventType.DISABLED, Disabled(source=source, reason="host_behind"))
         else:
             self._host.submit_event(EventType.ENABLED, Enabled(source=source))

@@ -23,15 +23,15 @@ _SOUND_BYTES_MAX: Final = 4_000_000
 _PROCESS_RETRY_SECONDS: Final = 5.0
 
 
-def write_family_sounds(family: str, out: IO[bytes]) -> None:
-    """Write every sound of a family to ``out``; for the family COMMON, the sounds that all games share.
+def write_family_sounds(family: str, output: IO[bytes]) -> None:
+    """Write every sound of a family to ``output``; for the family COMMON, the sounds that all games share.
 
     Each sound is a line with its name and its length in bytes, followed by its samples.
     """
     for cue in list_common_cues() if family == COMMON_FAMILY else list_own_cues():
         data = synthesise_cue(cue, family)
-        out.write(f"{cue} {len(data)}\n".encode() + data)
-        out.flush()
+        output.write(f"{cue} {len(data)}\n".encode() + data)
+        output.flush()
 
 
 async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:

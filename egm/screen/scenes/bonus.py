@@ -155,7 +155,7 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
 def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
     """Draw the boxes of a pick, opened one after another as time passes."""
     opened_count = sum(1 for stop in time.stops if since >= stop)
-    draw_boxes(stage, step.boxes, dict(step.opened[:opened_count]), asks_player=False)
+    draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
 def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_player: bool) -> None:

@@ -95,7 +95,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
-        opened_boxes: dict[int, BonusItem] = dict(step.opened)
+        opened_boxes: dict[int, BonusItem] = dict(step.opened_boxes)
         draw_boxes(stage, step.boxes, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display

@@ -44,7 +44,7 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     turn = ease_in_out(clamp_to_unit_interval(share * 1.25))
     _draw_gamble_table(stage, step.previous_cards)
     _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
-    call = stage.texts.say(f"decide.{step.called}")
+    call = stage.texts.say(f"decide.{step.call}")
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")
     stage.painter.text(

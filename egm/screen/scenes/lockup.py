@@ -80,7 +80,7 @@ def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width
     """Return the height of a lock-up's plate that has room for all its texts."""
     style = Style("text", "body", "text")
     rows = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
-    head = 210 + (0 if not text.large else 126 if text.money else 84)
+    head = 210 + (0 if not text.headline else 126 if text.money else 84)
     moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
     foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
     return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(text.lines) + foot + moving
@@ -100,7 +100,7 @@ class LockupText:
     """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who can clear it."""
 
     title: str
-    large: str = ""
+    headline: str = ""
     lines: tuple[str, ...] = ()
     who_can_help: str = ""
     money: bool = False
@@ -311,7 +311,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         ),
         lambda size: _draw_sign(size, text.sign or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
-    title, headline, lines, helper_text = text.title, text.large, text.lines, text.who_can_help
+    title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
     p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), smallest_size="body")
     top += 62

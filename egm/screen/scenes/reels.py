@@ -101,7 +101,7 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
             window[reel]
             if window
             else [
-                _find_strip_symbol(field.reel_strips[reel], field.rest[reel] + row)
+                _find_strip_symbol(field.reel_strips[reel], field.rest_stops[reel] + row)
                 for row in range(field.reel_heights[reel])
             ]
         )
@@ -244,7 +244,7 @@ def _choose_strip(
     """
     strip, stop = field.reel_strips[reel], result.stops[reel]
     has_previous = previous is not None and len(previous.stops) == field.reel_count
-    start = previous.stops[reel] if previous is not None and has_previous else field.rest[reel]
+    start = previous.stops[reel] if previous is not None and has_previous else field.rest_stops[reel]
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         laid = result.window[reel] + strip

@@ -88,7 +88,7 @@ def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("land", number=5)
         rig.hand(wrong)
-        await rig.advance_until(lambda: turned(rig)[-1].void)
+        await rig.advance_until(lambda: turned(rig)[-1].is_void)
         spin = turned(rig)[-1].spin
         await rig.advance_until(lambda: turned(rig)[-1].number == 5)
         assert turned(rig)[-1].spin == spin

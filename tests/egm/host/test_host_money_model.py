@@ -30,7 +30,7 @@ from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
 from egm.tickets.redemption import Reason
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
@@ -306,6 +306,6 @@ def test_in_whatever_order_things_happen_the_money_adds_up(tmp_path, seed):
             machine.check()
         assert machine.seen["in"] > 0
         assert machine.seen["out"] > 0
-        assert Auditor(Shelf()).run(machine.room.journal.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(machine.room.journal.iter_bodies()).findings == []
     finally:
         machine.room.close()

@@ -22,7 +22,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced, prepend_system_number
 from egm.tickets.redemption import Reason
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CASHABLE, RESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED
@@ -480,4 +480,4 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     assert at.port.has_unread_result
     at.port.acknowledge_result()
     assert not at.port.has_unread_result
-    assert Auditor(Shelf()).run(at.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(at.journal.iter_bodies()).findings == []

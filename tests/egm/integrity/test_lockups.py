@@ -16,7 +16,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.significance import Effect
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -204,7 +204,7 @@ def test_after_the_logic_door_a_technician_must_look(rig, unattended):
     assert rig.state is State.IDLE
     [settled] = rig.records("fault.settled")
     assert (settled["codes"], settled["finding"]) == (["logic_access"], "the seals are whole")
-    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
     kind = "door.opened_while_off" if unattended else "door.opened"
     assert len(rig.records(kind)) == 1
 
@@ -217,7 +217,7 @@ def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(rig, m
     rig.engine.handle(EventType.DOOR_CLOSED, door="logic")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state is State.IDLE) is (by == "attendant")
-    assert (Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []) is is_honest
+    assert (Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []) is is_honest
 
 
 @pytest.mark.requirement("E-13")
@@ -233,7 +233,7 @@ def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
         },
         details={"code": "hopper.jam"},
     )
-    [finding] = Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
+    [finding] = Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
     assert "'fault:hopper.empty': not expected here" in finding.why
 
 

@@ -8,7 +8,7 @@ from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
 from egm.testing.machine import MachineRig
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 TECHNICIAN = {"person": "4", "persons": ("4",)}
@@ -20,7 +20,7 @@ def rig(tmp_path):
     yield made
     made.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def limit(rig, **most_cents):

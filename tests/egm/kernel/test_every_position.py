@@ -22,7 +22,7 @@ from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
 from egm.testing.service_menu import Menu, translate_words
 from rng import OutOfService
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: Where a row is tried: the first of these that it holds in. Of an award nobody but one position waits.
@@ -130,7 +130,7 @@ def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object
         "credit": rig.credit_cents,
         "notice": rig.notice,
         "orders": rig.hands.orders,
-        "findings": len(Auditor(Shelf()).run(rig.journal.iter_bodies()).findings),
+        "findings": len(Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings),
     }
 
 

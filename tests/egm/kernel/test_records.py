@@ -31,7 +31,7 @@ from egm.record_codec import RecordError, from_json, inline_record, omit_if_defa
 from egm.testing.machine import write_undeclared
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -195,7 +195,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     assert len(plays.rows) == 2
     rig.close()
     with open_view(folder) as view:
-        report = Auditor(Shelf([VECTORS])).run(view.iter_bodies())
+        report = Auditor(GameFiles([VECTORS])).run(view.iter_bodies())
     assert report.findings == []
 
 

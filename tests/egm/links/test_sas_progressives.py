@@ -16,7 +16,7 @@ from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
 from egm.testing.sas import Bench, create_machine_context
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 LEVELS = (
@@ -125,7 +125,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.room.journal.states(ProgressiveKey.WIN) == {}
     again.room.close()
     with open_view(tmp_path) as kept:
-        report = Auditor(Shelf([GAME.parent])).run(kept.iter_bodies())
+        report = Auditor(GameFiles([GAME.parent])).run(kept.iter_bodies())
     assert report.findings == []
 
 

@@ -29,7 +29,7 @@ from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -186,7 +186,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     assert rig.machine.faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())
     assert rig.ledger.find_open() is not None
-    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 
@@ -257,4 +257,4 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
         assert "2/print" not in view.states("2/print")
         [taken] = view.entries(("ticket.taken",))
         assert taken.transaction.dims["position"] == 2
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []

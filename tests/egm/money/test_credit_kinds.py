@@ -20,7 +20,7 @@ from egm.money.records.host import TransferKind
 from egm.money.value_in import list_wanted_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTRICTED, CreditKind.CASHABLE
@@ -175,7 +175,7 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     rig.ledger.vend_confirmed()
     rig.engine.handle(EventType.PROMOTION_EXPIRED)
     assert kinds(rig) == (300, 0, 0)
-    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
@@ -209,7 +209,7 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     rig.machine.chance = create_generator()
     for _ in range(2):
         rig.cash_out_ticket()
-    report = Auditor(Shelf()).run(
+    report = Auditor(GameFiles()).run(
         rig.journal.iter_bodies(), head=(rig.journal.sequence, rig.journal.head_hash)
     )
     assert (report.finding_count, report.games, report.credits_cents) == (0, 2, 0)

@@ -18,14 +18,14 @@ from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 VOUCHERS, BY_HAND = "out:voucher:cashable", "out:handpay_cancelled_credit"
 
 
 def audited(room: MachineRig) -> None:
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(room.journal.iter_bodies()).findings == []
 
 
 class Cabinet:

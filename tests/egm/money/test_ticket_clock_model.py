@@ -17,7 +17,7 @@ from egm.kernel.timekeeping import OFF_TIME_WITHOUT_CONFIRMATION_MAX
 from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 OPERATIONS = 120
@@ -138,5 +138,5 @@ def test_whatever_the_clock_shows_the_money_is_somewhere_and_the_audit_finds_not
     machine.is_confirmed()
     assert machine.dated, "no ticket was printed: the run shows nothing"
     journal = machine.room.journal
-    report = Auditor(Shelf()).run(journal.iter_bodies(), head=(journal.sequence, journal.head_hash))
+    report = Auditor(GameFiles()).run(journal.iter_bodies(), head=(journal.sequence, journal.head_hash))
     assert report.findings == []

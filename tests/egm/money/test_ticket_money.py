@@ -30,7 +30,7 @@ from egm.tickets.record import TicketAction
 from egm.tickets.restoration import restore_ticket_ledger
 from egm.tickets.store import HEAD_PURPOSE, TicketStore, encode_head
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -45,7 +45,7 @@ def rig(tmp_path):
     for left in list(OPENED):
         left.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def restarted(rig, tmp_path, **changes):

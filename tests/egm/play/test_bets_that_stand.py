@@ -14,7 +14,7 @@ from egm.play.records.tables import list_standing_tables
 from egm.profiles import load_profile
 from egm.staff.service.filling import FormFillingPage
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -55,7 +55,7 @@ def sound(rig, tmp_path):
     """The books add up, and the audit derives every table again."""
     rig.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
-    assert Auditor(Shelf(folders)).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles(folders)).run(rig.journal.iter_bodies()).findings == []
     return rig.journal.meters().values
 
 
@@ -249,7 +249,7 @@ def test_the_audit_finds_a_table_that_is_not_what_it_was(point, tmp_path, lie):
     kind, change, why = LIES[lie]
     last = max(entry.sequence for entry in rig.journal.entries(kind))
     bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
-    found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
     assert any(why in each.why for each in found), [each.why for each in found]
 
 
@@ -277,7 +277,7 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
         if entry["kind"] == "table.returned":
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
     assert any("the bets stand on" in each.why for each in found), [each.why for each in found]
 
 
@@ -295,7 +295,7 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
         if entry["kind"] == kind:
             entry["state"][f"table:{'0' * 64}"] = None
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
     assert any("the table of another game" in each.why for each in found), [each.why for each in found]
 
 

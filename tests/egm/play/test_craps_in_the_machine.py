@@ -9,7 +9,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CENTS = 25
@@ -83,7 +83,7 @@ def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
     assert (meters["coin_in"], meters["coin_out"]) == (staked, back)
     assert meters["games_played"] == rounds
     rig.journal.self_audit()
-    assert Auditor(Shelf(())).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles(())).run(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 

@@ -23,7 +23,7 @@ from egm.progressive.game_levels import list_awards
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from paytables.definition import LIBRARY
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
@@ -219,7 +219,7 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     won.report_shown()
     assert (won.state, won.credit_cents) == (State.IDLE, 10000 - STAKE + WIN)
     assert won.records("game.void") == []
-    assert Auditor(Shelf()).run(won.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(won.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("F-14", "E-13")
@@ -233,7 +233,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
     rig.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
-    report = Auditor(Shelf([GAME.parent])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([GAME.parent])).run(rig.journal.iter_bodies())
     told = report.findings if kept else report.notices
     assert any("no number that it needs is missing" in each.why for each in told)
     rig.close()

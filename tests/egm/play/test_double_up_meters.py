@@ -8,7 +8,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "orchard-picnic"
@@ -46,7 +46,7 @@ def double(rig, rounds):
 
 def audited(folder):
     with open_view(folder) as view:
-        return Auditor(Shelf()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).run(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("D-08", "C-20", "D-02", "O-04")

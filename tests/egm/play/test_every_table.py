@@ -12,7 +12,7 @@ from egm.play.records.tables import list_standing_tables, read_table
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, translate_words
 from paytables import list_table_games, load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 QUICK, SLOW = 4, 300
@@ -82,7 +82,7 @@ def played(folder, game, rounds, seed):
     player.play(rounds)
     rig = player.room
     rig.journal.self_audit()
-    report = Auditor(Shelf()).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles()).run(rig.journal.iter_bodies())
     assert report.findings == []
     assert report.games == rounds
     values = rig.journal.meters().values

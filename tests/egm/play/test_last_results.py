@@ -7,7 +7,7 @@ from egm.kernel.events import EventType, State
 from egm.play.last_results import MAX_RESULTS, LastResults, TableResult
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
@@ -61,7 +61,7 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
         select(again, game)
         assert told(again) == tuple(reversed(results))
-    assert Auditor(Shelf()).run(again.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(again.journal.iter_bodies()).findings == []
     again.close()
 
 

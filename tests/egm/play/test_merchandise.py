@@ -22,7 +22,7 @@ from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import iter_recent_plays
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME = Path(__file__).parents[2] / "vectors" / "fair.toml"
@@ -62,7 +62,7 @@ def meters(rig) -> dict[str, int]:
 
 def verified(rig) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
-    report = Auditor(Shelf([GAME.parent])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([GAME.parent])).run(rig.journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 

@@ -8,7 +8,7 @@ from egm.play.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
 from paytables.cards.card import Shoe, parse_card
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "monaco-roulette-european"
@@ -43,7 +43,7 @@ def spin(rig, *answers, **bets):
 
 def sound(rig):
     rig.journal.self_audit()
-    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
     return rig.journal.meters().values
 
 

@@ -18,7 +18,7 @@ from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, ScriptedChance
 from rng.draws import Draw
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
@@ -480,4 +480,4 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
     if not pause:
         rig.insert(500)
     play(rig)
-    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []

@@ -14,7 +14,7 @@ from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
 from meters import JournalError, SelfAuditFailed, Transaction, Transfer
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The cheapest game of the room costs a credit of five cents.
@@ -53,7 +53,7 @@ def leave_a_rest(rig) -> None:
 
 
 def findings(rig) -> list[str]:
-    return [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
+    return [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
 
 
 @pytest.mark.requirement("F-10", "D-13")

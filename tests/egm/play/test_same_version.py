@@ -11,7 +11,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.testing.machine import GAME, MachineRig, ScriptedChance, StoppedClock
 from meters import Journal
 from paytables import load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -69,4 +69,4 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
     assert now.digest != before.digest
     same = {"game": GAME, "version": before.version, "digest": now.digest, "before": before.digest}
     assert entries == ([] if changed else [same])
-    assert Auditor(Shelf([tmp_path])).run(bodies).findings == []
+    assert Auditor(GameFiles([tmp_path])).run(bodies).findings == []

@@ -13,7 +13,7 @@ from egm.kernel.messages import Decision, Play
 from egm.money.keys import MoneyKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from meters import Transfer
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -47,7 +47,7 @@ def choose(rig, option):
 def sound(rig, tmp_path):
     """The books add up, and the audit derives every stake again."""
     rig.journal.self_audit()
-    report = Auditor(Shelf([tmp_path / "games"])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([tmp_path / "games"])).run(rig.journal.iter_bodies())
     assert report.findings == []
     return rig.journal.meters().values
 
@@ -214,7 +214,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
             assert entry["dims"][what] != told
             entry["dims"][what] = told
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    report = Auditor(Shelf([tmp_path / "games"])).run(bodies)
+    report = Auditor(GameFiles([tmp_path / "games"])).run(bodies)
     assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)
 
 

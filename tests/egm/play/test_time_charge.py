@@ -21,7 +21,7 @@ from egm.testing.clearing import clear_with_decisions
 from meters import Transaction, Transfer, open_view
 from paytables import DefinitionError
 from paytables.game import load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.statement import compute_statement
 from tools.audit.verify import Auditor
 
@@ -113,7 +113,7 @@ def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not
     assert period["house_win"] == won_cents + 2 * CHARGE_CENTS
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35")
@@ -179,7 +179,7 @@ def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_p
     assert sum(each.spent_cents for each in sessions) == 2 * CHARGE_CENTS
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35", "A-05", "A-08")

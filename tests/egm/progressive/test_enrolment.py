@@ -32,7 +32,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.floor.progressive.certificates import (
@@ -164,7 +164,7 @@ def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     assert "Valid until" in hall.menu().lines()
     hall.room.close()
     with open_view(hall.folder / "state") as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def spoil(hall, **changes):

@@ -17,7 +17,7 @@ from egm.testing.controller import create_pool
 from egm.testing.machine import write_undeclared
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -63,7 +63,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(rig, tmp_path
     again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     again.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([GAME.parent])).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-13")

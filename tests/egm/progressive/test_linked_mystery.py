@@ -19,7 +19,7 @@ from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
 from meters import open_view
 from meters.entry import encode_canonical_json
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -46,7 +46,7 @@ def plays(rig):
 def audited(folder, due=()):
     with open_view(folder / "state") as view:
         bodies = list(view.iter_bodies())
-    report = Auditor(Shelf([GAME.parent])).run(bodies)
+    report = Auditor(GameFiles([GAME.parent])).run(bodies)
     assert [finding.why for finding in report.findings] == list(due)
     return bodies
 
@@ -369,7 +369,7 @@ def test_a_journal_that_paid_what_was_not_proved_and_nobody_ruled_on_is_found_ou
     run(life())
     bodies = audited(tmp_path)
     without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
-    report = Auditor(Shelf([GAME.parent])).run(without)
+    report = Auditor(GameFiles([GAME.parent])).run(without)
     assert any("no commitment" in finding.why for finding in report.findings), report.findings
 
 
@@ -445,5 +445,7 @@ def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
     raw = json.loads(bodies[at])
     change(raw)
-    report = Auditor(Shelf([GAME.parent])).run([*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]])
+    report = Auditor(GameFiles([GAME.parent])).run(
+        [*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]]
+    )
     assert any(why in finding.why for finding in report.findings), report.findings

@@ -28,7 +28,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.machine import create_generator
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -464,4 +464,4 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     second.close()
     first.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([GAME.parent])).run(view.iter_bodies()).findings == []

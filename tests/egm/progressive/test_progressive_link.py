@@ -31,7 +31,7 @@ from egm.progressive.pools import Pools, list_available_bets
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
 from paytables import load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
@@ -333,7 +333,7 @@ def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD)
-    findings = Auditor(Shelf((GAME.parent,))).run(room.journal.iter_bodies()).findings
+    findings = Auditor(GameFiles((GAME.parent,))).run(room.journal.iter_bodies()).findings
     assert [finding.why for finding in findings] == [NOT_PAID]
     room.close()
 
@@ -354,7 +354,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
     room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **ruling)
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
-    assert Auditor(Shelf((GAME.parent,))).run(room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles((GAME.parent,))).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -434,14 +434,14 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
     bodies = asyncio.run(life())
     assert (older.levels["TOP"].hits, older.commits) == (1, controller.commits)
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
-    shelf = Shelf((GAME.parent,))
-    assert Auditor(shelf).run(bodies).findings == []
+    game_files = GameFiles((GAME.parent,))
+    assert Auditor(game_files).run(bodies).findings == []
     entries = adopt_entries(bodies, KEY)
     [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
     [(_, told)] = behind["state"].items()
     for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
         lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
-        assert Auditor(shelf).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
+        assert Auditor(game_files).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
 
 
 def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):

@@ -42,7 +42,7 @@ from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import encode_canonical_json
 from paytables.cards import Shoe, parse_cards
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -280,7 +280,7 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, why):
     raw = json.loads(bodies[at])
     change(raw["record"]["hits"][0])
     bodies[at] = encode_canonical_json(raw)
-    assert any(why in finding.why for finding in Auditor(Shelf()).run(bodies).findings)
+    assert any(why in finding.why for finding in Auditor(GameFiles()).run(bodies).findings)
 
 
 @pytest.mark.requirement("I-03")
@@ -292,7 +292,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
     raw = json.loads(bodies[at])
     raw["record"]["denomination_cents"] = 25
     bodies[at] = encode_canonical_json(raw)
-    found = Auditor(Shelf()).run(bodies).findings
+    found = Auditor(GameFiles()).run(bodies).findings
     assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
 
 
@@ -347,7 +347,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
     assert [hit["amount_cents"] for hit in machine.records("progressive.hit")] == [10_001_00, 10_000_00]
-    assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()
 
 
@@ -367,5 +367,5 @@ def test_of_two_linked_hits_of_one_round_each_stands_behind_its_own_stake(tmp_pa
         (1, 10_000_00),
         (2, 10_000_00),
     ]
-    assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()

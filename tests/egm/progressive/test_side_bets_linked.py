@@ -16,7 +16,7 @@ from egm.progressive.messages import Claim, Joined, decode_controller_message, d
 from egm.progressive.records import ClaimRecord
 from egm.progressive.unproved import find_award_doubt
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 SLOT = (LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"}),)
@@ -77,7 +77,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
     assert record.level.seeded == BASE + 999_55
     controller.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-09", "I-07")

@@ -111,7 +111,7 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
                 assert [box for box, _ in shown.opened] == [one["box"] for one in step["opened"]]
                 assert sum(item.credits for _, item in shown.opened) == step["credits"]
             cards = [step for step in view.show.steps if isinstance(step, GambleStep)]
-            assert [(c.called, c.drawn_card, c.credits) for c in cards] == [
+            assert [(c.call, c.drawn_card, c.credits) for c in cards] == [
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
             ]
             if cards:

@@ -33,7 +33,7 @@ from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_show_running
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from rng import Draw
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 MAPLES, CANOES, LOSS = (23, 7, 5), (2, 1, 3), (0, 0, 0)
@@ -387,7 +387,7 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)
     assert describe_scene(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
-    assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(at.room.journal.iter_bodies()).findings == []
 
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
@@ -438,7 +438,7 @@ def over(at):
     assert not any(notice.code == "service_called" for notice in at.view.snapshot.notices)
     assert "service" not in find_lit_tower_lights(at.view.snapshot)
     assert len(at.room.records("service.answered")) == 1
-    assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).run(at.room.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("J-02")

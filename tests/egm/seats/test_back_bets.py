@@ -14,7 +14,7 @@ from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
 from paytables import WagerError, load_game
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "quebec-blackjack"
@@ -59,7 +59,7 @@ def audit(rigs, folder):
     rigs[0].close()
     with open_view(folder) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(Shelf()).run(bodies).findings == []
+    assert Auditor(GameFiles()).run(bodies).findings == []
     return bodies
 
 
@@ -175,7 +175,7 @@ def test_an_altered_bet_on_another_hand_is_found(seats, tmp_path):
         record = deepcopy(entries[second].transaction.record)
         record["wager"]["options"].update(options)
         findings = []
-        checked = GameAudit(Shelf(), lambda _, why: findings.append(why))
+        checked = GameAudit(GameFiles(), lambda _, why: findings.append(why))
         lie = entries[second]._replace(transaction=replace(entries[second].transaction, record=record))
         for entry in (*entries[:second], lie, *entries[second + 1 :]):
             checked.check_entry(entry)

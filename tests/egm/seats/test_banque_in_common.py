@@ -8,7 +8,7 @@ from egm.play.records.games import open_game
 from egm.seats.answers import take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME, CENTS, BILL_CENTS = "monaco-banque-a-tout-va", 25, 10_000
@@ -56,4 +56,4 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []

@@ -21,7 +21,7 @@ from meters import open_view
 from meters.entry import decode
 from meters.recall import iter_recent_plays
 from tools.audit import rounds
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "quebec-blackjack-options"
@@ -110,7 +110,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "O-01")
@@ -285,7 +285,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
     assert rooms[1].credit_cents == CREDIT_CENTS + STAKE_CENTS
     audited(rooms, tmp_path)
     told = []
-    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             record = deepcopy(entry.transaction.record)
@@ -415,7 +415,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
         record = deepcopy(entries[at].transaction.record)
         change(record)
         told = []
-        audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
         lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
         for entry in (*entries[:at], lie, *entries[at + 1 :]):
             audit.check_entry(entry)
@@ -440,7 +440,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
     told = []
-    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
     for entry in swapped:
         audit.check_entry(entry)
     assert told == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]

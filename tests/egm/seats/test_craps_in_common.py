@@ -18,7 +18,7 @@ from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
 from paytables import load_game
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 CENTS = 25
@@ -86,7 +86,7 @@ def sound(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
         return list(view.iter_bodies())
 
 
@@ -271,7 +271,7 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
         record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
         change(record, state)
         told = []
-        audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
         lie = replace(entries[at].transaction, record=record, state=state)
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)

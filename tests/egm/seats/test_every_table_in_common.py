@@ -8,7 +8,7 @@ from egm.play.records.games import open_game
 from egm.seats.answers import take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CREDIT_CENTS = 10_000
@@ -62,7 +62,7 @@ def check_end(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "O-01", "P-01")

@@ -9,7 +9,7 @@ from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 BILL_CENTS, CENTS, STAKE = 10_000, 50, 20
@@ -73,7 +73,7 @@ def check_audit(rigs, folder):
     rigs[0].journal.self_audit()
     rigs[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def spots_of(game):

@@ -19,7 +19,7 @@ from egm.testing.machine import ScriptedChance
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from meters.entry import decode
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 GAME, CENTS, BILL_CENTS = "quebec-texas-holdem-room", 25, 10_000
@@ -93,7 +93,7 @@ def check_audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "P-01")
@@ -274,7 +274,7 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
     dropped = [entry.id for entry in rooms[0].journal.entries("game.start")][1].removesuffix(".start")
     rooms[0].close()
     told = []
-    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             if not entry.id.startswith(dropped):

@@ -22,7 +22,7 @@ from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
 from paytables.definition import read_source
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "quebec-roulette-french"
@@ -93,9 +93,9 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
     rigs[0].close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(Shelf()).run(iter(bodies)).findings == []
+    assert Auditor(GameFiles()).run(iter(bodies)).findings == []
     found = []
-    audit = GameAudit(Shelf(), lambda _, why: found.append(why))
+    audit = GameAudit(GameFiles(), lambda _, why: found.append(why))
     starts = [entry for entry in map(decode, bodies) if entry.kind == "game.start"]
     record = deepcopy(starts[2].transaction.record)
     record["steps"][0]["draws"][0][1] += 1

@@ -10,7 +10,7 @@ from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, started
 from egm.kernel.positions import Position
 from egm.seats.table import SharedTable
 from egm.testing.machine import MachineRig
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import compute_journal_tag, rewrite_chain
 
@@ -46,7 +46,7 @@ def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, 
 
 def check_journal(entries):
     """The findings and the notices of the audit about a falsified journal."""
-    report = Auditor(Shelf()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    report = Auditor(GameFiles()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return [finding.why for finding in report.findings], [notice.why for notice in report.notices]
 
 
@@ -153,7 +153,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
     starts = list(rooms[0].records("game.start"))
     assert len({start["round_id"] for start in starts}) == 1
     assert len({start["game"]["digest"] for start in starts}) == 2
-    read_signed_entries(rooms[0], Shelf([tmp_path]))
+    read_signed_entries(rooms[0], GameFiles([tmp_path]))
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -163,11 +163,11 @@ def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
     bet(rig)
     spin(rig, 17)
     rig.report_shown()
-    shelf = Shelf([tmp_path])
-    entries = read_signed_entries(rig, shelf)
+    game_files = GameFiles([tmp_path])
+    entries = read_signed_entries(rig, game_files)
     kinds = [raw["kind"] for raw in entries]
     start, number = kinds.index("game.start"), kinds.index("wheel.number")
     assert start < number
     order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
-    found = audit_findings(reorder_entries(entries, order), shelf)
+    found = audit_findings(reorder_entries(entries, order), game_files)
     assert any("of its round was reported" in why for why in found.values()), found

@@ -12,7 +12,7 @@ from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
 from paytables.cards import Shoe
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "quebec-baccarat"
@@ -72,7 +72,7 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
     assert read_table(rigs[0].machine, digest_of(rigs[0])).staked == ()
     rigs[0].close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
     again = seats(GAME)
     assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in again] == [left] * len(again)
 
@@ -93,7 +93,7 @@ def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path
         change(record, state)
         lie = replace(entries[at].transaction, record=record, state=state)
         told = []
-        audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)
         return "; ".join(told)

@@ -22,7 +22,7 @@ from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from meters.entry import decode
 from paytables import DefinitionError, load_game
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 
 SECONDS, BANK_SECONDS = 10, 30
 
@@ -172,7 +172,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     labels = {translate_words(cell, "en") for cell in cells}
     assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
     told = []
-    audit = GameAudit(Shelf((tmp_path,)), lambda _, why: told.append(why))
+    audit = GameAudit(GameFiles((tmp_path,)), lambda _, why: told.append(why))
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
         for entry in map(decode, view.iter_bodies()):

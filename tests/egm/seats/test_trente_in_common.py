@@ -9,7 +9,7 @@ from egm.play.records.tables import list_standing_tables, read_shared_state
 from egm.seats.table import SharedTable
 from meters import open_view
 from paytables.cards import Shoe
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME, CENTS = "monaco-trente-et-quarante", 25
@@ -71,7 +71,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "P-07")

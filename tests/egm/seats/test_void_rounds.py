@@ -12,7 +12,7 @@ from egm.seats.table import SharedTable
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 BILL_CENTS = 10_000
@@ -112,7 +112,7 @@ def audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        return Auditor(Shelf()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).run(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("S-32", "F-14", "B-01")
@@ -199,7 +199,7 @@ def test_the_audit_reports_a_round_that_goes_on_without_a_void_game(seats, tmp_p
         entries = [*map(decode, view.iter_bodies())]
     choices = [entry for entry in entries if entry.kind == "game.choice"]
     told = []
-    report = GameAudit(Shelf(), lambda _, why: told.append(why))
+    report = GameAudit(GameFiles(), lambda _, why: told.append(why))
     early = [
         entry for entry in entries if entry.sequence < choices[-1].sequence and entry.kind != "game.void"
     ]

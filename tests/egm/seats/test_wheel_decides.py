@@ -35,7 +35,7 @@ from paytables import load_game
 from paytables.definition import LIBRARY
 from paytables.errors import DefinitionError
 from tools.audit import rounds
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
 LIBRARY_FILE = LIBRARY / "tables" / "quebec-roulette-french.toml"
@@ -129,7 +129,7 @@ def test_nobody_at_the_screen_answers_for_the_wheel(room):
 def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
-    phase(room, WheelPhase.NO_MORE_BETS, void=True)
+    phase(room, WheelPhase.NO_MORE_BETS, is_void=True)
     assert said(room) == {"wheel_void"}
     assert len(room.records("wheel.no_more_bets")) == 1
     phase(room, WheelPhase.NUMBER, number=4)
@@ -214,7 +214,7 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
     unheard(room, why="went_on")
     room.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
@@ -265,7 +265,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
 def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
-    phase(room, WheelPhase.BETTING, void=True)
+    phase(room, WheelPhase.BETTING, is_void=True)
     phase(room, WheelPhase.BETTING)
     spin(room, 4)
     assert room.records("game.choice")[0]["choice"] == "4"
@@ -332,7 +332,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
@@ -349,7 +349,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     assert room.records("game.void")[0]["recorded"]["decided"]
     room.close()
     with open_view(tmp_path / "state") as view:
-        findings = Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings
+        findings = Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings
     assert [
         each.why for each in findings if "the next number or step of the game is already recorded" in each.why
     ]
@@ -376,7 +376,7 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     assert two.state is State.IDLE
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("A-05")
@@ -397,7 +397,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     room.close()
     wrong = []
-    audit = GameAudit(Shelf([tmp_path]), lambda _, why: wrong.append(why))
+    audit = GameAudit(GameFiles([tmp_path]), lambda _, why: wrong.append(why))
     with open_view(tmp_path / "state") as view:
         for entry in map(decode, view.iter_bodies()):
             state = deepcopy(entry.transaction.state)
@@ -502,10 +502,10 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     room.close()
     with open_view(tmp_path / "state") as view:
         bodies = list(view.iter_bodies())
-    shelf = Shelf([tmp_path])
-    assert Auditor(shelf).run(iter(bodies)).findings == []
+    game_files = GameFiles([tmp_path])
+    assert Auditor(game_files).run(iter(bodies)).findings == []
     found = []
-    audit = GameAudit(shelf, lambda _, why: found.append(why))
+    audit = GameAudit(game_files, lambda _, why: found.append(why))
     for entry in map(decode, bodies):
         if entry.kind == "wheel.number":
             lie = {**entry.transaction.record, "number": 16}

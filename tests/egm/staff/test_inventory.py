@@ -262,7 +262,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.return_min == resident.return_min == Fraction(made["least_return"])
-    note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
+    note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True)
     (game,) = read_technical_sheet(rig.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
@@ -326,7 +326,7 @@ def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(
     with pytest.raises(
         OperatorError, match=f"inventory: {field}: must be given, because the profile generic requires"
     ):
-        note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, complete=True)
+        note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, must_be_complete=True)
 
 
 def started(folder, **machine):

@@ -263,7 +263,9 @@ def test_a_restart_is_asked_by_somebody_with_a_name(menu):
 
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     rig = room_of(tmp_path)
-    kept = OperatorOptions(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
+    kept = OperatorOptions(
+        games_not_offered=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None
+    )
     write_undeclared(rig.machine, "options.changed", state={"options": kept})
     rig.close()
     again = room_of(tmp_path)

@@ -18,7 +18,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -31,7 +31,7 @@ def rig(tmp_path):
     yield rig
     rig.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
 
 
 def coins(rig, position, *fallen):
@@ -177,6 +177,6 @@ def test_a_demonstrations_hopper_has_its_coins_in_the_books_once_and_a_real_mach
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]
-        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
     assert (values["hopper_level"], values["hopper_fill"]) == (100 * coins, 100 * coins)
     assert kinds.count("hopper.opening") == (not more)

@@ -53,7 +53,7 @@ from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.lab.entry_reference import format_entries
 from tools.lab.rule_table import format_rule_table
@@ -206,8 +206,8 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
     rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(Shelf(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
-    unknown = Auditor(Shelf()).run(bodies).findings
+    assert Auditor(GameFiles(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
+    unknown = Auditor(GameFiles()).run(bodies).findings
     assert len(unknown) == 2
     assert all("no feature of the machine declares this kind of entry" in finding.why for finding in unknown)
 
@@ -256,7 +256,7 @@ def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(rig, tmp_path)
     rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    (finding,) = Auditor(Shelf(), features=WITH_JUKEBOX).run(bodies).findings
+    (finding,) = Auditor(GameFiles(), features=WITH_JUKEBOX).run(bodies).findings
     assert "record: volume is 11, a field that is not known" in finding.why
 
 

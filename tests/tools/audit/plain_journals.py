@@ -10,10 +10,10 @@ from egm.play.records.games import GameInProgress
 from egm.testing.machine import ScriptedChance, ScriptedStep
 from meters.entry import StoredEntry
 from meters.keys import MachineKey
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-SHELF = Shelf()
+SHELF = GameFiles()
 KEY = MachineKey(bytes(range(32)))
 REEL, TABLE, CARDS, RAISED = "maple-classic", "quebec-roulette-french", "jacks-or-better-9-6", "quebec-war"
 SHOE = "quebec-baccarat"
@@ -101,10 +101,10 @@ def picture(value):
         return [picture(each) for each in value]
     if isinstance(value, set | frozenset):
         return sorted(repr(picture(each)) for each in value)
-    if isinstance(value, FunctionType | MethodType | Shelf) or not type(value).__module__.startswith(
+    if isinstance(value, FunctionType | MethodType | GameFiles) or not type(value).__module__.startswith(
         ("tools.audit", "meters", "egm")
     ):
-        return repr(value) if not isinstance(value, FunctionType | MethodType | Shelf) else None
+        return repr(value) if not isinstance(value, FunctionType | MethodType | GameFiles) else None
     names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
     left_out = {"keys", "rules", "used", "states", "seconds"}
     return {name: picture(getattr(value, name)) for name in names if name not in left_out}

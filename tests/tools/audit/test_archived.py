@@ -10,7 +10,7 @@ from journals import insert, make_state
 from meters import Journal, Policy, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.copies import SECOND_FOLDER
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -107,7 +107,7 @@ def test_a_broken_point_is_refused(state, tmp_path):
 def test_what_an_auditor_remembers_does_not_grow_with_games(state):
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
-    auditor = Auditor(Shelf())
+    auditor = Auditor(GameFiles())
     report = auditor.run(bodies)
     assert report.games > 50
     assert len(auditor._ids) < 50  # those of bills, of the archive, of checkpoints none

@@ -16,7 +16,7 @@ from rigs.rounds import questions
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
 from paytables import Choice, RecordingDraw, load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -133,7 +133,7 @@ def bodies(state):
 
 @pytest.fixture(scope="module")
 def games():
-    return Shelf()
+    return GameFiles()
 
 
 @pytest.mark.requirement("D-02", "E-01", "B-08")

@@ -24,7 +24,7 @@ from meters.packing import pack_entry, unpack_entry
 from meters.storage import DiskStorage
 from paytables import load_game
 from paytables.definition import read_source as definition_file
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -42,7 +42,7 @@ def bodies(state):
 
 @pytest.fixture(scope="module")
 def games():
-    return Shelf()
+    return GameFiles()
 
 
 # ---------------------------------------------------------------------------------------------- cheating
@@ -149,7 +149,7 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     assert "every journal head is missing" in said
     # Whoever has no key but an earlier export misses what it reached.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
-    report = Auditor(Shelf(), early).run(bodies[:-4])
+    report = Auditor(GameFiles(), early).run(bodies[:-4])
     assert [f.why for f in report.findings] == [
         f"the journal ends at entry {len(bodies) - 4}, but an earlier export reached entry {len(bodies)}"
     ]
@@ -199,7 +199,7 @@ def test_the_export_of_another_machine_is_not_taken_for_this_ones(state, tmp_pat
 def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_path):
     game = definition_file("maple-classic").path.read_text()
     (tmp_path / "maple-classic.toml").write_text(game.replace("3 = 500", "3 = 400"))
-    shelf = Shelf((tmp_path,))
+    shelf = GameFiles((tmp_path,))
     at = find(bodies, "game.start")
     digest = load_game(tmp_path / "maple-classic.toml").digest
     told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64)))

@@ -6,7 +6,7 @@ import pytest
 
 from meters import Journal, Transaction, Transfer
 from meters.clear import compute_transaction_digest
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CREDIT = "credit:1:cashable"
@@ -46,7 +46,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
     with Journal.open(folder, now=now, cleared=cleared) as journal:
         for each in written:
             journal.append(each)
-        report = Auditor(Shelf()).run(journal.iter_bodies())
+        report = Auditor(GameFiles()).run(journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 

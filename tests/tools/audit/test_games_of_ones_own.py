@@ -9,7 +9,7 @@ from rigs.lies import KEY, audit_findings
 
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.definition import read_source
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries
 
@@ -32,7 +32,7 @@ def played(tmp_path):
 
 @pytest.mark.requirement("E-13")
 def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed_out(played):
-    report = Auditor(Shelf()).run(played)
+    report = Auditor(GameFiles()).run(played)
     assert (report.findings, report.games) == ([], 1)
     (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
     digest = next(json.loads(body)["record"]["game"]["digest"] for body in played if b"game.start" in body)
@@ -57,5 +57,5 @@ def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     rig.play()
     rig.report_shown()
-    assert not list(Auditor(Shelf()).run(rig.journal.iter_bodies()).notices)
+    assert not list(Auditor(GameFiles()).run(rig.journal.iter_bodies()).notices)
     rig.close()

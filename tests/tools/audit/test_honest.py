@@ -19,7 +19,7 @@ from egm.money.records.host import TransferKind
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.liars import run_lies
 
@@ -28,7 +28,7 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
 def honest(rig):
     bodies = list(rig.journal.iter_bodies())
-    assert Auditor(Shelf()).run(bodies).findings == []
+    assert Auditor(GameFiles()).run(bodies).findings == []
     return bodies
 
 
@@ -53,7 +53,7 @@ def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     assert rig.credit_cents == (1234 if stacked else 0)
     bodies = honest(rig)
     rig.close()
-    assert run_lies([bodies], Shelf(), lies=60, seed=3).undetected == []
+    assert run_lies([bodies], GameFiles(), lies=60, seed=3).undetected == []
 
 
 @pytest.mark.requirement("E-13", "N-02")

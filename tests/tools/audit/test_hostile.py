@@ -16,7 +16,7 @@ from meters.entry import GENESIS_HASH, decode
 from meters.export import EXPORT_FORMAT
 from meters.keys import MachineKey
 from tests.rigs.examples import scale_examples
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.cli.terminal import escape_markup, make_printable
@@ -161,7 +161,7 @@ def test_a_hostile_entry_is_named_and_the_next_one_taken(tmp_path, what):
     run = CliRunner().invoke(main, ["audit", "verify", str(file)])
     assert "entry 2" in run.output
     assert not set(run.output) & {"\x1b", "\x9b", "\u202e"}, "nothing steers the terminal"
-    report = Auditor(Shelf()).run([first, bad, after(bad)])
+    report = Auditor(GameFiles()).run([first, bad, after(bad)])
     assert report.entries == 3
     assert 2 in {finding.sequence for finding in report.findings}
 
@@ -213,7 +213,7 @@ def test_any_entry_at_all_ends_in_a_report(fields, kind):
         "previous": hashlib.sha256(first).hexdigest(),
     }
     bad = json.dumps(raw | fields).encode()
-    report = Auditor(Shelf()).run([first, bad, after(bad)])
+    report = Auditor(GameFiles()).run([first, bad, after(bad)])
     assert report.entries == 3
     assert report.finding_count
     json.dumps(report.to_json())

@@ -24,7 +24,7 @@ from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
 from meters import Transfer, open_view
 from meters.keys import MachineKey
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.liars import WITNESSED, Score, classify_subject, find_listed_gap, run_lies
 from tools.dev.lies import (
@@ -152,7 +152,7 @@ def honest(tmp_path_factory):
 
 @pytest.mark.parametrize("lies", [150, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_lie_that_matters_is_named_or_its_witness_stated(honest, lies):
-    score = run_lies(honest, Shelf(), lies=lies, seed=1)
+    score = run_lies(honest, GameFiles(), lies=lies, seed=1)
     _is_won(score, lies)
 
 
@@ -188,7 +188,7 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
                 part[path[-1]] = told
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
                 if (
-                    not Auditor(Shelf())
+                    not Auditor(GameFiles())
                     .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                     .finding_count
                 ):
@@ -221,7 +221,7 @@ def test_invented_entries_satisfy_their_rules(honest):
     while len(passed) < 12:
         lie, told = liar.make_lie()
         if lie.what == "made up":
-            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.journal_tag))
+            report = Auditor(GameFiles()).run(rewrite_chain(told, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -229,7 +229,7 @@ def test_invented_entries_satisfy_their_rules(honest):
 
 @pytest.mark.slow
 def test_five_thousand_lies(honest):
-    _is_won(run_lies(honest, Shelf(), lies=5000, seed=2), 5000)
+    _is_won(run_lies(honest, GameFiles(), lies=5000, seed=2), 5000)
 
 
 def _is_won(score: Score, lies: int) -> None:
@@ -245,7 +245,7 @@ def _is_won(score: Score, lies: int) -> None:
 
 def test_a_journal_that_is_not_honest_is_no_place_for_a_liar(honest):
     with pytest.raises(ValueError, match="not honest"):
-        run_lies([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
+        run_lies([[*honest[0][:3], *honest[0][4:]]], GameFiles(), lies=1, seed=1)
 
 
 def test_what_a_lie_touches_and_who_witnesses_it():
@@ -320,7 +320,7 @@ def side_by_side(folder):
     bodies = list(first.journal.iter_bodies())
     second.close()
     first.close()
-    assert Auditor(Shelf()).run(bodies).findings == []
+    assert Auditor(GameFiles()).run(bodies).findings == []
     return bodies
 
 
@@ -339,7 +339,7 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
         dims |= {} if told is None else {"position": told}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
-            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+            report = Auditor(GameFiles()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
             passed |= set() if report.finding_count else {at}
     before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
     assert passed <= before_a_start
@@ -355,7 +355,7 @@ def test_another_position_is_named_or_its_witness_stated(of_two):
             altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
             journal = [*entries[:at], altered, *entries[at + 1 :]]
             if (
-                not Auditor(Shelf())
+                not Auditor(GameFiles())
                 .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                 .finding_count
             ):
@@ -367,7 +367,7 @@ def test_another_position_is_named_or_its_witness_stated(of_two):
 
 
 def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
-    assert run_lies([of_two], Shelf(), lies=150, seed=4).undetected == []
+    assert run_lies([of_two], GameFiles(), lies=150, seed=4).undetected == []
 
 
 def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
@@ -386,7 +386,7 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
         rig.ledger.stack_ordered(Note(told), 0)
     else:
         rig.ledgers.coins.credit_coins_in(((told, True),), 1)
-    whys = [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
+    whys = [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
     assert any("times a power of ten" in why for why in whys)
     rig.close()
 
@@ -404,6 +404,6 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     )
     write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(rig)
-    whys = [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
+    whys = [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
     assert any("a cash-out must follow at once" in why for why in whys)
     rig.close()

@@ -17,7 +17,7 @@ from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -35,7 +35,7 @@ def audited(tmp_path):
     yield make
     rigs[-1].close()
     with open_view(folder) as view:
-        report = Auditor(Shelf()).run(view.iter_bodies())
+        report = Auditor(GameFiles()).run(view.iter_bodies())
     assert report.findings == []
 
 

@@ -11,7 +11,7 @@ from journals import CREDIT, clock, insert, make_state
 
 from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
 from meters.keys import MachineKey
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
@@ -27,7 +27,7 @@ def honest(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shelf():
-    return Shelf()
+    return GameFiles()
 
 
 def named(entries, shelf, *sequences):
@@ -198,7 +198,7 @@ def test_a_journal_chooses_no_definition_by_a_path(tmp_path, monkeypatch, honest
     for name in (str(evil), "evil.toml", "../evil", "evil"):
         entries[at - 1]["record"]["game"]["id"] = name
         entries[at - 1]["record"]["game"]["digest"] = "1" * 64
-        shelf = Shelf()
+        shelf = GameFiles()
         loaded = []
         monkeypatch.setattr(shelf, "_load", loaded.append)
         found = named(entries, shelf, at)

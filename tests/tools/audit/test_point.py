@@ -7,16 +7,16 @@ from journals import make_state
 
 from meters import open_view
 from tools.audit import point
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 15", "c3e3950727ed5d7b"
+FORMAT, LAYOUT = "open-egm verified point 15", "deaf4df269e5972f"
 
 
 def list_attributes(thing):
     """The attributes of an object of this project, or None for any other object."""
-    if isinstance(thing, Shelf) or not type(thing).__module__.startswith(point._PROJECT_MODULE_PREFIXES):
+    if isinstance(thing, GameFiles) or not type(thing).__module__.startswith(point._PROJECT_MODULE_PREFIXES):
         return None
     if dataclasses.is_dataclass(thing):
         return [field.name for field in dataclasses.fields(thing)]
@@ -49,7 +49,7 @@ def test_a_state_of_other_classes_has_another_format(tmp_path):
     """
     make_state(tmp_path / "state")
     with open_view(tmp_path / "state") as view:
-        auditor = Auditor(Shelf())
+        auditor = Auditor(GameFiles())
         assert not auditor.run(view.iter_bodies()).findings
     layouts = {}
     collect_layouts(vars(auditor), layouts, {})

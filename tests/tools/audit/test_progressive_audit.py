@@ -11,7 +11,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, create_generator
 from meters import open_view
 from meters.entry import encode_canonical_json
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 MISS = 49
@@ -19,7 +19,7 @@ MISS = 49
 
 @pytest.fixture(scope="module")
 def shelf():
-    return Shelf([GAME.parent])
+    return GameFiles([GAME.parent])
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.close()
     with open_view(tmp_path) as view:
-        report = Auditor(Shelf()).run(view.iter_bodies())
+        report = Auditor(GameFiles()).run(view.iter_bodies())
     assert report.findings == []
     assert report.games == 60
     assert report.levels

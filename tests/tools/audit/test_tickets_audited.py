@@ -6,7 +6,7 @@ from egm.testing.machine import MachineRig
 from meters import open_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
@@ -46,7 +46,9 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, chan
     change(*(raw["record"] for raw in raws if raw["kind"] == "voucher.in"))
     told = [
         finding.why
-        for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, compute_journal_tag(raws[0]))).findings
+        for finding in Auditor(GameFiles())
+        .run(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
+        .findings
     ]
     assert [found in why for why in told] == ([True] if found else []), told
 
@@ -66,7 +68,9 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
     told = [
         finding.why
-        for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, compute_journal_tag(raws[0]))).findings
+        for finding in Auditor(GameFiles())
+        .run(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
+        .findings
     ]
     assert told == [
         "record.amount_cents: the ticket was issued with 2000, found 1000",

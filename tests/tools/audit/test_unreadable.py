@@ -6,7 +6,7 @@ import pytest
 from journals import CREDIT, clock, edit, find, insert, make_state, rechained
 
 from meters import Journal, Phase, Transaction, Transfer, open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -17,7 +17,7 @@ def bodies(tmp_path_factory):
 
 
 def found(bodies):
-    return [(finding.sequence, finding.why) for finding in Auditor(Shelf()).run(bodies).findings]
+    return [(finding.sequence, finding.why) for finding in Auditor(GameFiles()).run(bodies).findings]
 
 
 @pytest.mark.requirement("E-13")

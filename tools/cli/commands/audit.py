@@ -30,7 +30,7 @@ from meters.storage import DiskStorage
 from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
 from tools.audit import point as verified
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.jobs import JobError
 from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
@@ -155,14 +155,18 @@ def verify(
         )
     if point is not None:
         point = resolve_links(point)
-    shelf = Shelf(games)
+    game_files = GameFiles(games)
     try:
         heads = dict([_read_export_head(after)]) if after else {}
         vouched = list(_parse_witnesses(witnesses))
 
         def create_auditor(point: Path | None) -> Auditor:
             """Return a new auditor, or one that continues from the state saved at ``point``."""
-            return Auditor(shelf, heads, vouched) if point is None else verified.load_auditor(point, shelf)
+            return (
+                Auditor(game_files, heads, vouched)
+                if point is None
+                else verified.load_auditor(point, game_files)
+            )
 
         with show_progress("deriving everything again"):
             reports = _audit_copies(file, state, second, create_auditor, point, jobs)

@@ -45,7 +45,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
         try:
             label = MediumLabel.read(storage, medium_folder)
             unlabelled += [f"the {medium_name} medium has no label: {medium_folder}"] if label is None else []
-            text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
+            text = "no label" if label is None else f"{label.name} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(medium_folder) >> 20
         except JournalError as error:
             text = str(error)

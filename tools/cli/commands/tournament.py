@@ -22,7 +22,7 @@ from meters import JournalError, StoredEntry
 from meters.export import ExportReader
 from paytables.source import open_regular_file
 from paytables.wording import format_count, format_percent
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli.result_file import write_result
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
@@ -299,11 +299,11 @@ def _derive(
             rules,
             rules.digest,
             {str(path): _iter_entries(path) for path in exports},
-            without=corrections["without"],
-            renamed=corrections["renamed"],
-            ignored=ignored,
-            absent=absent,
-            unused=corrections["unused"],
+            absent_machines=corrections["without"],
+            renamed_entries=corrections["renamed"],
+            ignored_rounds=ignored,
+            absent_rounds=absent,
+            unused_entries=corrections["unused"],
         )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -317,7 +317,7 @@ def _verify_export(path: Path) -> None:
     with open_regular_file(path) as source:
         reader = ExportReader(source, str(path))
         header = reader.header
-        auditor = Auditor(Shelf())
+        auditor = Auditor(GameFiles())
         report = auditor.run(reader.iter_bodies(), head=(header.sequence, header.head_hash))
     findings = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
     if reader.footer_fault:

@@ -36,7 +36,7 @@ from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from paytables import list_library_games
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.point import load_auditor, save_auditor
 from tools.cli.terminal import echo
 from tools.dev.bench import Figure
@@ -165,13 +165,13 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
     if key is None:
         raise RuntimeError(f"{state}: no machine key")
-    auditor = load_auditor(point, Shelf())
+    auditor = load_auditor(point, GameFiles())
     before = auditor.report.games
     began = time.process_time()
     with open_view(state, key=key) as view, file.open("wb") as out:
         export.write_export(view, key, out, datetime.now(UTC), after=auditor.reached[0])
     exported = time.process_time()
-    auditor = load_auditor(point, Shelf())
+    auditor = load_auditor(point, GameFiles())
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
         report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))

@@ -16,7 +16,7 @@ from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.records.games import GameInProgress
 from meters import Journal, open_view
 from paytables import Choice, Decision, ReplayDraw, Wager, load_game
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.bench import Figure, measure_call, measure_processor_seconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
@@ -119,7 +119,7 @@ def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
 
 
 def _audit(bodies: Sequence[bytes], jobs: int) -> None:
-    report = Auditor(Shelf()).run(bodies, jobs=jobs)
+    report = Auditor(GameFiles()).run(bodies, jobs=jobs)
     if report.finding_count:
         raise RuntimeError(f"the audit found {report.findings}")
 

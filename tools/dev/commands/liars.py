@@ -12,7 +12,7 @@ from egm.errors import OperatorError
 from meters import JournalError, export, open_view
 from paytables.source import open_regular_file
 from paytables.wording import format_count
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.cli.tables import OutputFormat, Table, add_format_options, number_column, show, show_progress
 from tools.cli.terminal import make_printable
 from tools.cli.whole_number import WholeNumber
@@ -64,11 +64,11 @@ def command(
     with everything that agrees with it. Exit status 1 if a lie is neither named by the audit nor listed in
     ARCHITECTURE.md with its outside evidence.
     """
-    shelf = Shelf(games)
+    game_files = GameFiles(games)
     try:
         with show_progress("lies", lies) as done:
             bodies = [_read_bodies(file) for file in (*journals, *exports)] or _simulate_journals(seed)
-            score = run_lies(bodies, shelf, lies=lies, seed=seed, progress=done)
+            score = run_lies(bodies, game_files, lies=lies, seed=seed, progress=done)
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(make_printable(why)) from why
     report = score.to_json()

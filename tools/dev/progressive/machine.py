@@ -225,7 +225,7 @@ class SimulatedMachine:
             case ControllerBehind():
                 self._resend_contributions(news.sequence)
             case MysteryWinFound():
-                self._handle_mystery_win(news.won)
+                self._handle_mystery_win(news.win)
             case CommitmentReceived():
                 self.memory.commitments[news.prize] = news.commitment
             case LevelResultsKnown():

@@ -15,7 +15,7 @@ from meters import Journal, Phase, StoredEntry, export
 from meters.keys import MachineKey
 from meters.recall import read_details
 from meters.storage import DiskStorage
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: File in the folder of a world: the export that was audited last.
@@ -195,7 +195,7 @@ def _audit_export(
         export.write_export(journal, key, file, now)
     with (games / EXPORT).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
-        report = Auditor(Shelf((games,))).run(
+        report = Auditor(GameFiles((games,))).run(
             reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
         )
     history.games = report.games

@@ -90,7 +90,7 @@ class MysteryPrizes:
         """Record an amount that a level received other than by wagers, which no numbered contribution contains."""
         prize = session.read_last_prize(level)
         if prize is not None:
-            session.put_prize(replace(prize, lifted=prize.lifted + amount))
+            session.put_prize(replace(prize, added_amount=prize.added_amount + amount))
 
     def close(self, session: Session, level: str) -> None:
         """Disclose the secret of the last mystery prize of a closed level, which nobody won."""
@@ -146,7 +146,7 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     if last is None or last.trigger is not None:
         raise MysteryError(f"level {record.id}: the store has no open prize of this mystery level")
     turns = session.count_numbered_contributions(record.id) - last.turns_before
-    expected = last.start + last.lifted + turns * record.stake_cents * terms.increment
+    expected = last.start + last.added_amount + turns * record.stake_cents * terms.increment
     if terms.ceiling_cents is not None and record.level.current != min(expected, terms.ceiling_cents):
         shows = record.level.current
         raise MysteryError(
@@ -169,8 +169,10 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
     if not prize.claim:
         return
     turns = prize.turns - prize.turns_before
-    reached_amount = prize.start + prize.lifted + turns * trigger.step
-    was_reached_earlier = not prize.lifted and turns > 1 and reached_amount - trigger.step >= trigger.amount
+    reached_amount = prize.start + prize.added_amount + turns * trigger.step
+    was_reached_earlier = (
+        not prize.added_amount and turns > 1 and reached_amount - trigger.step >= trigger.amount
+    )
     if reached_amount < trigger.amount or was_reached_earlier:
         raise MysteryError(
             f"{prize_name}: contribution {turns} is not the first that reached {trigger.amount}"

@@ -122,8 +122,8 @@ class PrizeRecord:
     """The level's amount at the draw of the secret."""
     turns_before: int
     """The number of contributions before the draw of the secret."""
-    lifted: Fraction = Fraction(0)
-    """The money that the level has since received other than by wagers."""
+    added_amount: Fraction = Fraction(0)
+    """The money that the level has since received other than by wagers; stored as ``lifted``."""
     turns: int = 0
     """The number of contributions when the prize was won or its level closed; 0 before."""
     trigger: Mapping[str, Any] | None = None
@@ -133,15 +133,16 @@ class PrizeRecord:
 
     def to_text(self) -> str:
         """Return the record as JSON text."""
-        exact = {"start": str(self.start), "lifted": str(self.lifted)}
-        return json.dumps({**asdict(self), **exact}, ensure_ascii=False, sort_keys=True)
+        values = asdict(self) | {"start": str(self.start), "lifted": str(self.added_amount)}
+        del values["added_amount"]
+        return json.dumps(values, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
         """Return a prize's record decoded from JSON text. Raises KeyError, TypeError or ValueError."""
         data: dict[str, Any] = json.loads(text)
-        exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
-        return cls(**{**data, **exact})
+        start, added_amount = Fraction(data["start"]), Fraction(data.pop("lifted"))
+        return cls(**{**data, "start": start, "added_amount": added_amount})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from egm.seats.table import SharedTable
 from egm.staff.form import FieldError
 from egm.testing.machine import ScriptedChance
 from meters import open_view
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 ROULETTE, CRAPS, REELS = "monaco-roulette-european", "monaco-craps", "maple-classic"
@@ -49,7 +49,7 @@ def audit(rig, folder):
     rig.journal.self_audit()
     rig.close()
     with open_view(folder) as view:
-        return Auditor(Shelf()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).run(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("S-55")

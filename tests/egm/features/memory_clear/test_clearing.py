@@ -36,7 +36,7 @@ from egm.tickets.model import TicketState
 from meters import JournalDamaged
 from meters.clear import ClearRefused, clear_memory
 from meters.recall import iter_recent_plays
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli.commands.audit import command as audit
 
@@ -54,7 +54,7 @@ def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecisio
 
 
 def wrong(rig: MachineRig) -> list[str]:
-    report = Auditor(Shelf([VECTORS])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([VECTORS])).run(rig.journal.iter_bodies())
     return [f"{finding.id}: {finding.why}" for finding in report.findings]
 
 

@@ -13,7 +13,7 @@ from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import Menu
 from meters.recall import iter_recent_plays
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
@@ -43,7 +43,7 @@ def evening(tmp_path, monkeypatch):
             return owed
 
         def wrong(self):
-            report = Auditor(Shelf([tmp_path / "games"])).run(rooms[-1].journal.iter_bodies())
+            report = Auditor(GameFiles([tmp_path / "games"])).run(rooms[-1].journal.iter_bodies())
             return [each.why for each in report.findings]
 
     yield Evening()

@@ -508,7 +508,7 @@ def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
         parse_rules(hall.rules.read()),
         digest,
         {"old": old, "new": hall.room.journal.entries()},
-        without=("A-102",),
+        absent_machines=("A-102",),
     ).entries
     assert [(each.status, each.points) for each in entry.rounds] == [("complete", purse["won_points"])]
     assert hall.audit() == []

@@ -17,7 +17,7 @@ from egm.features.tournament.standings import ResultsError, rank_round
 from egm.kernel.events import EventType, State
 from egm.testing.machine import ScriptedChance
 from tools.audit import point
-from tools.audit.games import Shelf
+from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.dev.lies import compute_journal_tag, rewrite_chain
@@ -293,13 +293,13 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
     assert hall.fill("tournament_leave") is None
     bodies = list(hall.room.journal.iter_bodies())
     hall.room.close()
-    whole = Auditor(Shelf()).run(bodies)
+    whole = Auditor(GameFiles()).run(bodies)
     assert (whole.findings, whole.games) == ([], 2)
     for pause in range(1, len(bodies)):
-        first = Auditor(Shelf())
+        first = Auditor(GameFiles())
         assert first.run(bodies[:pause]).findings == []
         point.save_auditor(first, tmp_path / "point")
-        second = point.load_auditor(tmp_path / "point", Shelf()).run(bodies[pause:])
+        second = point.load_auditor(tmp_path / "point", GameFiles()).run(bodies[pause:])
         assert (second.findings, second.games) == ([], 2), pause
 
 
@@ -307,7 +307,7 @@ ONE_MACHINE = describe_machine(("games = 100", "games = 2"))
 
 
 def derive(digest, journals, **more):
-    return derive_results(parse_rules(ONE_MACHINE), digest, journals, without=("A-102",), **more)
+    return derive_results(parse_rules(ONE_MACHINE), digest, journals, absent_machines=("A-102",), **more)
 
 
 @pytest.mark.requirement("L-05")
@@ -321,9 +321,9 @@ def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
     with pytest.raises(ResultsError, match=r"no export of A-102 .*: --without A-102"):
         derive_results(rules, installed["digest"], {"a": entries})
     with pytest.raises(ResultsError, match="machine X-1: it is not in the rules"):
-        derive_results(rules, installed["digest"], {"a": entries}, without=("X-1",))
+        derive_results(rules, installed["digest"], {"a": entries}, absent_machines=("X-1",))
     with pytest.raises(ResultsError, match="no export of 7 with these rules"):
-        derive_results(rules, "0" * 64, {"a": entries}, without=("A-102",))
+        derive_results(rules, "0" * 64, {"a": entries}, absent_machines=("A-102",))
     export, results = tmp_path / "export.jsonl", tmp_path / "results.json"
     run("audit", "export", "--state", hall.file, export)
     refused = CliRunner().invoke(
@@ -370,7 +370,7 @@ def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it
     why = r"sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
     with pytest.raises(ResultsError, match=why):
         derive_results(parse_rules(RULES), digest, journals)
-    (entry,) = derive_results(parse_rules(RULES), digest, journals, renamed=(1,)).entries
+    (entry,) = derive_results(parse_rules(RULES), digest, journals, renamed_entries=(1,)).entries
     assert (entry.participant, entry.rounds[0].status) == ("P-07", "complete")
     for hall in halls:
         hall.room.close()
@@ -533,9 +533,9 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
     why = r"entry 2: round 1 is in none of the journals, but round 2 is; .* --absent 2:1; .* --ignore 2:2:a$"
     with pytest.raises(ResultsError, match=why):
         derive_of(two_machines)
-    _, second, _ = derive_of(two_machines, absent=[(2, 1)]).entries
+    _, second, _ = derive_of(two_machines, absent_rounds=[(2, 1)]).entries
     assert [each.status for each in second.rounds] == ["failed", "complete"]
-    _, second, third = derive_of(two_machines, ignored=[(2, 2, "a")]).entries
+    _, second, third = derive_of(two_machines, ignored_rounds=[(2, 2, "a")]).entries
     assert [[each.status for each in entry.rounds] for entry in (second, third)] == [["failed"]] * 2
 
 
@@ -543,19 +543,21 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
 @pytest.mark.parametrize(
     ("correction", "why"),
     [
-        ({"absent": [(1, 1)]}, "entry 1: a recorded its round 1: it is not absent"),
-        ({"absent": [(9, 1)]}, "entry 9: its sale is in none of the journals, or it is void"),
-        ({"absent": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
-        ({"renamed": [1]}, "entry 1: no machine recorded a name other than its buyer's: omit --renamed"),
-        ({"renamed": [9]}, "entry 9: no machine recorded a name other"),
-        ({"unused": [3]}, "entry 3: a journal records its sale: it is not unused"),
-        ({"unused": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
-        ({"without": ["8"]}, "machine 8: it took part, because b is its journal"),
+        ({"absent_rounds": [(1, 1)]}, "entry 1: a recorded its round 1: it is not absent"),
+        ({"absent_rounds": [(9, 1)]}, "entry 9: its sale is in none of the journals, or it is void"),
+        ({"absent_rounds": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
+        ({"renamed_entries": [1]}, "entry 1: no machine recorded a name other than its buyer's: omit --renamed"),
+        ({"renamed_entries": [9]}, "entry 9: no machine recorded a name other"),
+        ({"unused_entries": [3]}, "entry 3: a journal records its sale: it is not unused"),
+        ({"unused_entries": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
+        ({"absent_machines": ["8"]}, "machine 8: it took part, because b is its journal"),
     ],
 )
 def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, why):
     with pytest.raises(ResultsError, match=why):
-        derive_of(two_machines, **{**correction, "absent": [(2, 1), *correction.get("absent", ())]})
+        derive_of(
+            two_machines, **{**correction, "absent_rounds": [(2, 1), *correction.get("absent_rounds", ())]}
+        )
 
 
 @pytest.mark.requirement("L-05")
@@ -572,7 +574,7 @@ def test_a_number_that_no_machine_sold_is_refused_until_staff_say_that_it_was_le
         ResultsError, match=r"entry 2: no journal records its sale, but entry 3 .* --unused 2$"
     ):
         list_entries()
-    assert list_entries(unused=[2]) == [1, 3]
+    assert list_entries(unused_entries=[2]) == [1, 3]
     assert hall.sell(2, "P-2", start="later") is None
     assert hall.fill("tournament_void", entry=2, reason="a complaint") is None
     assert list_entries() == [1, 3]
@@ -590,7 +592,7 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
     sales = [n for n, each in enumerate(entries) if each["kind"] == "tournament.entry"]
 
     def list_notices(told):
-        report = Auditor(Shelf()).run(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
+        report = Auditor(GameFiles()).run(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
         return [notice.why for notice in report.notices if "record.entry" in notice.why]
 
     assert list_notices(entries) == []
@@ -607,7 +609,7 @@ def test_the_audit_notes_a_sale_out_of_order(tmp_path):
         assert hall.sell(number, f"P-{number}", start="later") is None
     bodies = [*hall.room.journal.iter_bodies()]
     hall.room.close()
-    report = Auditor(Shelf()).run(bodies)
+    report = Auditor(GameFiles()).run(bodies)
     assert report.findings == []
     assert [why for why in (notice.why for notice in report.notices) if "record.entry" in why] == [
         "record.entry: entry 2 was sold after entry 4: not in the order of sale"
@@ -638,7 +640,7 @@ def test_two_machines_with_one_number_are_refused(two_machines):
 
 @pytest.mark.requirement("L-03", "L-05")
 def test_results_are_settled_only_by_the_rules_that_they_were_derived_with(two_machines, tmp_path):
-    derived = derive_of(two_machines, absent=[(2, 1)])
+    derived = derive_of(two_machines, absent_rounds=[(2, 1)])
     rules, other, results = two_machines[0].rules.path, tmp_path / "other.toml", tmp_path / "results.json"
     results.write_text(derived.model_dump_json())
     other.write_text(rules.read_text().replace('share = "1/4"', 'share = "1/2"'))
@@ -767,7 +769,7 @@ def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
     rules = parse_rules(ONE_MACHINE)
     with pytest.raises(ResultsError, match=r"--ignore 3:1:EXPORT and --absent 3:1$"):
         rank_round(rules, derive(digest, journals), 1)
-    corrected = derive(digest, journals, ignored=[(3, 1, "a")], absent=[(3, 1)])
+    corrected = derive(digest, journals, ignored_rounds=[(3, 1, "a")], absent_rounds=[(3, 1)])
     standings, _ = rank_round(rules, corrected, 1)
     assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
 
