@@ -85,8 +85,8 @@ class Timekeeper:
     ) -> None:
         """Start to assess the clock.
 
-        ``last_trusted_time`` is the last time known to be right before this start. ``was_set_unconfirmed`` is whether the
-        clock was set before the machine was switched off, and nobody has confirmed it.
+        ``last_trusted_time`` is the last time known to be right before this start. ``was_set_unconfirmed`` is
+        whether the clock was set before the machine was switched off, and nobody has confirmed it.
         """
         self._clock = clock
         self._last_trusted_time = (

@@ -546,7 +546,10 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
         ({"absent_rounds": [(1, 1)]}, "entry 1: a recorded its round 1: it is not absent"),
         ({"absent_rounds": [(9, 1)]}, "entry 9: its sale is in none of the journals, or it is void"),
         ({"absent_rounds": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
-        ({"renamed_entries": [1]}, "entry 1: no machine recorded a name other than its buyer's: omit --renamed"),
+        (
+            {"renamed_entries": [1]},
+            "entry 1: no machine recorded a name other than its buyer's: omit --renamed",
+        ),
         ({"renamed_entries": [9]}, "entry 9: no machine recorded a name other"),
         ({"unused_entries": [3]}, "entry 3: a journal records its sale: it is not unused"),
         ({"unused_entries": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
