@@ -101,7 +101,7 @@ def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme,
     )
     assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
     words = describe_scene(stage(view, theme), Scene.LOCKED)
-    assert said in words.large
+    assert said in words.headline
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
@@ -167,7 +167,7 @@ def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, t
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
         words = describe_scene(stage(view, theme, language), Scene.HANDPAY)
         told = " ".join(words.lines)
-        assert (words.large, words.money) == (name, False)
+        assert (words.headline, words.money) == (name, False)
         assert "120" in told
         assert (choice in told) is cash
         assert ("18" in told) is bool(amount_cents)

@@ -108,8 +108,8 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
             picks = [step for step in view.show.steps if isinstance(step, PickStep)]
             recorded = [step for step in display["steps"] if "opened" in step]
             for shown, step in zip(picks, recorded, strict=True):
-                assert [box for box, _ in shown.opened] == [one["box"] for one in step["opened"]]
-                assert sum(item.credits for _, item in shown.opened) == step["credits"]
+                assert [box for box, _ in shown.opened_boxes] == [one["box"] for one in step["opened"]]
+                assert sum(item.credits for _, item in shown.opened_boxes) == step["credits"]
             cards = [step for step in view.show.steps if isinstance(step, GambleStep)]
             assert [(c.call, c.drawn_card, c.credits) for c in cards] == [
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())

@@ -340,7 +340,7 @@ def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(vis
     at = visit()
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     lockup = describe_scene(at.stage, Scene.TILT)
-    assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.large, *lockup.lines)
+    assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
     assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
 
 
@@ -378,7 +378,7 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     at.happen(EventType.CASH_OUT)
     waits = describe_scene(at.stage, Scene.HANDPAY)
-    assert (waits.large, waits.lines[0]) == ("$20.00", why)
+    assert (waits.headline, waits.lines[0]) == ("$20.00", why)
     assert "pay the player" in waits.who_can_help
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_scene(at.stage, Scene.HANDPAY)
@@ -446,7 +446,7 @@ def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
     lockup = describe_scene(at.stage, Scene.DOOR)
-    assert (lockup.large, lockup.who_can_help) == ("Main door", "Close the door to continue.")
+    assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY

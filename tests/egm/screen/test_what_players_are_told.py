@@ -849,7 +849,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 elif "part" in recorded:
                     assert step.winning_index == recorded["part"]
                 elif "opened" in recorded:
-                    assert [box for box, _ in step.opened] == [one["box"] for one in recorded["opened"]]
+                    assert [box for box, _ in step.opened_boxes] == [one["box"] for one in recorded["opened"]]
                 elif "spins" in recorded:
                     assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
             assert view.show.play.win_credits == outcome.win_credits
