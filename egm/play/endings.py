@@ -186,7 +186,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
     """Return whether the game's returned stakes are posted already, which is so after a power loss before its end."""
-    return game.returned or machine.journal.has_transaction(f"{game.play_id}.push")
+    return game.has_returned_stakes or machine.journal.has_transaction(f"{game.play_id}.push")
 
 
 def _build_closing_state(

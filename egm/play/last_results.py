@@ -64,7 +64,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind in PLAY_STARTS:
         game = from_json(GameRecord, entry.record, location)
-        if game.ended:  # before the memory clear that carried it over
+        if game.end_entry_kind:  # before the memory clear that carried it over
             return
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == GAME_CHOICE_KIND:

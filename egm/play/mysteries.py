@@ -135,7 +135,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
 def _is_game_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether the game was declared void."""
     void = f"{game.play_id}.void"
-    return game.ended == GAME_VOID.kind or machine.journal.has_transaction(void)
+    return game.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void)
 
 
 def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:

@@ -254,7 +254,9 @@ class GameAudit:
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
         """Check the start of a play and store it as open; return its record, or None if it is invalid."""
         game = self._read_record(entry, GameRecord)
-        if game is not None and game.ended:  # carried over because a controller may still report on it
+        if (
+            game is not None and game.end_entry_kind
+        ):  # carried over because a controller may still report on it
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:

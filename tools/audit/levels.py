@@ -194,7 +194,7 @@ class LevelAudit:
             for share in game.levels.fed:
                 if share.sequence is not None:
                     self._wagers[share.pool, share.sequence] = game.play_id
-            if not game.ended:
+            if not game.end_entry_kind:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
                 self._open[game.play_id] = _Play(game.levels.pools, hits)
 

@@ -55,7 +55,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
     flows: list[tuple[str, int]] = []
     for entry in entries:
         if entry.kind == CARRIED_GAME:
-            flows += start.staked or ()
+            flows += start.stakes_by_account or ()
         flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
     return tuple(flows)
 
@@ -363,16 +363,16 @@ class StakeAudit:
                 end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}"
             )
         if push_entry is None:
-            if push_cents and not start.returned:
+            if push_cents and not start.has_returned_stakes:
                 self._report_finding(
                     end,
                     f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
                 )
-        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != returned_stakes or start.returned:
+        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != returned_stakes or start.has_returned_stakes:
             self._report_finding(
                 push_entry[0],
-                f"transfers: expected the stakes {() if start.returned else returned_stakes} to be returned, "
-                f"found {_list_flows_from(push_entry[0], PUSH_ACCOUNT)}",
+                f"transfers: expected the stakes {() if start.has_returned_stakes else returned_stakes} to be "
+                f"returned, found {_list_flows_from(push_entry[0], PUSH_ACCOUNT)}",
             )
 
     def check_void(

@@ -276,11 +276,11 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     table = format_state_name(position, TableKey.TABLE) + game.game.digest
     decides = outcome is not None and table in book.old_state  # the outcome decides the standing bets
     state = book.take_values(*names, *([table] if decides else []))
-    stake_cents = sum(cents for _, cents in game.staked or ())
+    stake_cents = sum(cents for _, cents in game.stakes_by_account or ())
     awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
-    back_cents = (0 if game.returned else game.push_cents) + game.standing_cents
+    back_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_cents
     total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
     waits = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
@@ -299,7 +299,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     way = "hand" if outcome is not None else "void"
     closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     paid_entries = (
-        _build_game_entry(book, claim, play_id, replace(game, ended=CLAIM_PAID), {}),
+        _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID), {}),
         book.build_entry(claim, CLAIM_PAID, transfers=tuple(by_hand), state=closed_wins),
     )
     book.add(
@@ -462,7 +462,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
     state = book.take_values(name)
     prize = book.read_record(HeldPrize, name)
     game = book.evidence.games.get(prize.play_id)
-    is_ended = game is not None and bool(game.ended)
+    is_ended = game is not None and bool(game.end_entry_kind)
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )

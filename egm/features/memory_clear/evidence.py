@@ -109,7 +109,7 @@ class MemoryEvidence:
             with suppress(RecordError):  # an unreadable game is decided by persons
                 self._add_game_entry(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
-            self._store_game_end(replace(self.games[record["play_id"]], ended=kind))
+            self._store_game_end(replace(self.games[record["play_id"]], end_entry_kind=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
         elif kind == CLAIM_CARRIED and "reserved_as" in record:
@@ -134,13 +134,13 @@ class MemoryEvidence:
         if entry.kind == GAME_CHOICE_KIND:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
-                staked = (*(game.staked or ()), *_list_stakes(entry))
-                self._store_game(replace(game.with_step(choice), staked=staked))
+                staked = (*(game.stakes_by_account or ()), *_list_stakes(entry))
+                self._store_game(replace(game.with_step(choice), stakes_by_account=staked))
             return
         if entry.kind == _PUSH_KIND:
             play_id = entry.id.rpartition(".")[0]
             if play_id in self.games:
-                self.games[play_id] = replace(self.games[play_id], returned=True)
+                self.games[play_id] = replace(self.games[play_id], has_returned_stakes=True)
             return
         if entry.kind == MYSTERY_WON:
             won = from_json(MysteryWon, entry.record, where)
@@ -150,7 +150,7 @@ class MemoryEvidence:
         game = from_json(GameRecord, entry.record, where)
         if entry.kind == PLAY_START:
             self._drop_settled_games()
-            game = replace(game, staked=_list_stakes(entry))
+            game = replace(game, stakes_by_account=_list_stakes(entry))
         self._store_game(replace(game, claim=""))
         self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
@@ -166,7 +166,7 @@ class MemoryEvidence:
         self.games[game.play_id] = game
         steps = self.rounds.get(game.round_id, ())
         if (
-            game.ended == GAME_VOID.kind
+            game.end_entry_kind == GAME_VOID.kind
             and len(game.steps) == len(steps)
             and are_stakes_between_players(steps)
         ):
@@ -180,7 +180,7 @@ class MemoryEvidence:
                 and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
                 for share in game.levels.fed
             )
-            if game.ended and not waits:
+            if game.end_entry_kind and not waits:
                 del self.games[play_id], self.dims_by_play_id[play_id]
         open_round_ids = {game.round_id for game in self.games.values()}
         for round_id in self.rounds.keys() - open_round_ids:

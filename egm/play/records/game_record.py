@@ -123,11 +123,11 @@ class GameRecord:
     levels: LevelsPlayed = inline_record(LevelsPlayed())
     round_id: str = omit_if_default("")
     """The id of a round shared with other positions, which use the same random numbers; else empty."""
-    staked: tuple[tuple[str, int], ...] | None = omit_if_default(None)
+    stakes_by_account: tuple[tuple[str, int], ...] | None = omit_if_default(None, key="staked")
     """For a game carried over by a memory clear: the amounts wagered, by account."""
-    returned: bool = omit_if_default(False)
+    has_returned_stakes: bool = omit_if_default(False, key="returned")
     """For a game carried over by a memory clear: whether its stakes have been returned already."""
-    ended: str = omit_if_default("")
+    end_entry_kind: str = omit_if_default("", key="ended")
     """For a game carried over by a memory clear: the kind of the journal entry that ended it, or empty."""
     claim: str = omit_if_default("")
     """For a game carried over by a memory clear: the id of the claim that carries it over, or empty."""

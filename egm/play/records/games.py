@@ -75,8 +75,8 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
 
 def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
     """Return the stakes of the open game in order, each as account and minor units."""
-    if game.staked is not None:  # carried over from the journal before a memory clear
-        wagered: tuple[tuple[str, int], ...] = game.staked
+    if game.stakes_by_account is not None:  # carried over from the journal before a memory clear
+        wagered: tuple[tuple[str, int], ...] = game.stakes_by_account
     else:
         wagered = _list_wagers(machine, f"{game.play_id}.start")
     step_count = len(game.steps) if game.raised_credits else 1
