@@ -281,14 +281,14 @@ class MachineProcess:
             apply_options(machine)
             machines.append(machine)
         self._stations = tuple(self._open_station(machine) for machine in machines)
-        self._engine, ports = self._stations[0].engine, self._stations[0].ports
+        self._engine, devices = self._stations[0].engine, self._stations[0].devices
         context = MachineContext(
             self._engine,
             self._file,
             self._folder,
             self._clock,
             self._submit_machine_event,
-            ports.drivers,
+            devices.drivers,
             print_message=self._print_message,
         )
         self._attachments = tuple(
@@ -299,7 +299,7 @@ class MachineProcess:
                 context,
                 engine=station.engine,
                 handle=partial(self._submit_position_event, station),
-                devices=station.ports.drivers,
+                devices=station.devices.drivers,
             )
             self._attachments += tuple(
                 (station, attachment) for attachment in self._features.attach_to_position(position_context)
@@ -470,7 +470,7 @@ class MachineProcess:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")
-                drivers = [driver for station in self._stations for driver in station.ports.drivers]
+                drivers = [driver for station in self._stations for driver in station.devices.drivers]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
                 for _, attachment in self._attachments:

@@ -58,12 +58,12 @@ class DroppingOutbox:
 
 
 class PlayerStation:
-    """One player position with its engine, devices and screens; it is open once it has its ports.
+    """One player position with its engine, devices and screens; it is open once it has its devices' drivers.
 
     ``handle`` submits an event at this position; ``on_change`` is called after every change.
     """
 
-    ports: PositionDevices
+    devices: PositionDevices
     """The drivers of the position's devices."""
 
     def __init__(
@@ -100,28 +100,28 @@ class PlayerStation:
         """Record in the journal that a screen was refused or sent an invalid message."""
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
-    def open(self, ports: PositionDevices) -> None:
-        """Connect the drivers of the player position's devices to their ports."""
-        self.ports = ports
+    def open(self, devices: PositionDevices) -> None:
+        """Store the drivers of the player position's devices, connect the machine to them and restore their faults."""
+        self.devices = devices
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
-        self.machine.component(Devices).acceptor = ports.acceptor
-        self.machine.component(Devices).printer = ports.printer
-        self.machine.component(Devices).hopper = ports.hopper
-        self.machine.component(ServiceDesk).bench.kind_by_device_name = ports.kind_by_device_name
+        self.machine.component(Devices).acceptor = devices.acceptor
+        self.machine.component(Devices).printer = devices.printer
+        self.machine.component(Devices).hopper = devices.hopper
+        self.machine.component(ServiceDesk).bench.kind_by_device_name = devices.kind_by_device_name
         self.machine.component(RunningPositions).by_number[self.machine.position.number] = RunningPosition(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
             update_tower_light_and_bell=self._update_tower_light_and_bell,
-            has_own_io_board=ports.io_board is not None,
+            has_own_io_board=devices.io_board is not None,
         )
-        for driver in ports.drivers:
-            driver.restore_faults(self._find_device_faults(ports.kind_by_device_name[driver.name]))
+        for driver in devices.drivers:
+            driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
         """Complete or dispute what a device or host missing from the cabinet file has left unfinished."""
-        kinds = frozenset(self.ports.kind_by_device_name.values())
+        kinds = frozenset(self.devices.kind_by_device_name.values())
         settle_removed_devices_and_hosts(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
@@ -144,7 +144,7 @@ class PlayerStation:
         process_device_report(self.machine, report)
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
         for event in iter_reported_events(
-            report, self.ports.kind_by_device_name[report.device], self.machine.doors_open
+            report, self.devices.kind_by_device_name[report.device], self.machine.doors_open
         ):
             for position in iter_concerned_positions(running_positions, number, event):
                 position.handle(event)
@@ -256,27 +256,27 @@ class PlayerStation:
 
     def _settle_devices(self, now: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
-        machine, state, ports = self.machine, self.engine.state, self.ports
-        if ports.acceptor is not None:
+        machine, state, devices = self.machine, self.engine.state, self.devices
+        if devices.acceptor is not None:
             taking = machine.component(ServiceDesk).bench.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
             accepted_cents = value_in if taking else list_wanted_bills(machine, state)
             if accepted_cents:
-                ports.acceptor.enable(
+                devices.acceptor.enable(
                     accepted_cents, barcodes=taking or should_accept_tickets(machine, state)
                 )
             else:
-                ports.acceptor.disable()
-        if ports.coin_acceptor is not None:
-            ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
-            ports.coin_acceptor.enable(list_wanted_coins(machine, state))
-        if ports.io_board is not None:
+                devices.acceptor.disable()
+        if devices.coin_acceptor is not None:
+            devices.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
+            devices.coin_acceptor.enable(list_wanted_coins(machine, state))
+        if devices.io_board is not None:
             lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
-            ports.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
+            devices.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _update_tower_light_and_bell(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""
-        board = self.ports.io_board
+        board = self.devices.io_board
         if board is None:
             return
         lit = self.machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test

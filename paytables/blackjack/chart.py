@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, HandSituation
-from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_values
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
 from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
 from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitBranch, StrategyEvaluation, Sums
@@ -78,7 +78,7 @@ class TotalsChart:
             known_hand = table.rounds[0].known[hand]
             return self.find_answer(
                 kind.dealer_up_card,
-                list_values(hand),
+                list_card_values(hand),
                 known_hand.best_total,
                 soft=known_hand.soft,
                 options=options,
@@ -91,7 +91,7 @@ class TotalsChart:
 
         Insurance is always declined.
         """
-        if question.kind != "split" or (question.up, list_values(question.hand)[0]) not in self.pairs:
+        if question.kind != "split" or (question.up, list_card_values(question.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
@@ -222,7 +222,7 @@ class _DealerCardColumn:
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
         self.start_hands = [
-            (place, 1 if len(set(list_values(hand))) == 1 else 2)
+            (place, 1 if len(set(list_card_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
             if round_.known[hand].cards == 2 and hand != PACKED_BLACKJACK
         ]

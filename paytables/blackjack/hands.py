@@ -44,7 +44,7 @@ def unpack_counts(hand: int) -> tuple[int, ...]:
     return tuple([hand >> COUNT_BITS * n & COUNT_MAX for n in range(TEN)])
 
 
-def list_values(hand: int) -> list[int]:
+def list_card_values(hand: int) -> list[int]:
     """Return the values of the cards of a packed blackjack hand, ascending."""
     return [n + 1 for n, count in enumerate(unpack_counts(hand)) for _ in range(count)]
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, HandSituation, Question
 from paytables.blackjack.dealer import DEALER_RESULT_COUNT, compute_falling_factorial
-from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_values
+from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
@@ -163,7 +163,7 @@ class _NetDistribution:
                 )
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
             elif hand not in divided:
-                orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
+                orders = self.share * (1 if len(set(list_card_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
                     round_, round_.tree, HandSituation(round_.up), {hand: orders}, first=True
                 )

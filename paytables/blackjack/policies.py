@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, HandSituation, Pair, Question
-from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, Shoe, build_shoe, list_values
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, Shoe, build_shoe, list_card_values
 from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitPair, StrategyEvaluation, Sums
 
@@ -103,7 +103,7 @@ class StrategyTable:
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
                 continue
-            orders = 1 if len(set(list_values(hand))) == 1 else 2
+            orders = 1 if len(set(list_card_values(hand))) == 1 else 2
             splits = [split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.pair - 1] == hand]
             played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, take, result)
             if hand == PACKED_BLACKJACK:
@@ -213,7 +213,7 @@ def build_dealer_play(house: ExactHouseRules) -> Chooser:
 
     def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
-        return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
+        return HIT if HIT in options and house.should_dealer_draw(list_card_values(hand)) else STAND
 
     return choose_like_dealer
 

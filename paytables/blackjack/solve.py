@@ -32,9 +32,9 @@ from paytables.blackjack.hands import (
     Shoe,
     compute_split_coefficients,
     is_within,
+    list_card_values,
     list_every_hand,
     list_hands_holding,
-    list_values,
     pack_counts,
 )
 from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN, ExactHouseRules
@@ -406,7 +406,7 @@ class StrategyEvaluation:
                 ) // 4
             mean, staked, doubled = mean + value, staked + more_staked, doubled + double
         sums_by_answer[HIT] = (mean - ways_at_risk * self.unit, staked)
-        if house.may_double(list_values(hand), split=bool(kind.split_pair_value)):
+        if house.may_double(list_card_values(hand), split=bool(kind.split_pair_value)):
             sums_by_answer[DOUBLE] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,

@@ -34,7 +34,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
         state = StateFolder(tmp_path / "state")
         state.prepare()
         station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
-        station.ports, station.engine = (
+        station.devices, station.engine = (
             PositionDevices(
                 drivers=(driver,), kind_by_device_name={"coin": "coin_acceptor"}, coin_acceptor=driver
             ),

@@ -63,7 +63,7 @@ def connect(room, board, folder):
     station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
     room.machine.outbox = room.hands
     drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})
-    station.ports, station.engine = (
+    station.devices, station.engine = (
         PositionDevices(drivers=drivers, kind_by_device_name=kinds, io_board=board),
         room.engine,
     )

@@ -15,7 +15,7 @@ from paytables.blackjack.advice import ANSWERS, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
-from paytables.blackjack.hands import list_values
+from paytables.blackjack.hands import list_card_values
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
@@ -149,10 +149,12 @@ def test_the_best_play_as_data_is_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return ANSWERS.index(data.find_answer(kind, list_values(hand), suited=suited))
+        return ANSWERS.index(data.find_answer(kind, list_card_values(hand), suited=suited))
 
     def take(asked, sums):
-        into = data.count_split_hands(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
+        into = (
+            data.count_split_hands(asked.up, list_card_values(asked.hand)[0]) if asked.kind == "split" else 0
+        )
         return min(into, len(sums)) - 1 if into else 0
 
     again = table.evaluate(choose, take)
