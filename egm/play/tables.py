@@ -149,8 +149,8 @@ def return_bets_before_event(machine: Machine, event: Event) -> Event:
 def notify_bets_stay(machine: Machine, _: Event) -> None:
     """Show a notice that the standing bets cannot be taken down and are played on at no cost.
 
-    Bets of the selected game come first. If the bets are those of another game, the notice names it, because
-    playing the selected game would not decide them.
+    The notice states the bets of the selected game. If only another game has standing bets, the notice states
+    the bets of that game and names it, because playing the selected game would not decide them.
     """
     tables, selected_id = list_standing_tables(machine), machine.selection.game_id
     table = next((record for record in tables if record.game.id == selected_id), tables[0])

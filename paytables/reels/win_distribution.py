@@ -163,8 +163,8 @@ class _LetterTables:
         """Whether each node is final."""
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
-        self.rest = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
-        """The node with which the evaluation continues: the dead node instead of a final one."""
+        self.next_node = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
+        """The node from which the next reel continues, by the node reached: the dead node if that one is final."""
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
         awards_by_end = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
@@ -194,7 +194,7 @@ class _LetterTables:
         for c, letter in enumerate(letters):
             k = self.row[cases.nodes[c]] + letter
             target = self.delta[k]
-            nodes[c] = self.rest[target]
+            nodes[c] = self.next_node[target]
             if c in self.weighted:
                 w = self.weighted.index(c)
                 grown_weights = weights[w] * self.gain[k]

@@ -48,7 +48,7 @@ class WinnablePrizes:
     _builder: StageInMaking
 
     def _refuse_prize(self, where: str, prize: LinePrize, reason: str) -> None:
-        """Refuse a prize that no window can win; drop it if the stage only inherits it."""
+        """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
@@ -60,10 +60,10 @@ class WinnablePrizes:
         patterns: Sequence[parts.WinPattern],
         columns: Sequence[Sequence[parts.Column]],
     ) -> list[parts.WinPattern]:
-        """Return those patterns of a line prize that some window shows.
+        """Return the patterns of the line prizes that can be won; refuse a line that does not exist.
 
-        Unknown lines, and prizes that no window shows, are refused; a prize that the stage inherits is
-        dropped.
+        A prize cannot be won if no window shows it, or only with substitutes alone. It is refused, or dropped
+        if the stage inherits its prizes from another stage.
         """
         lines = self._builder.list_every_line()
         if pay.lines is not None and max(pay.lines) > len(lines):

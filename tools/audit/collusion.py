@@ -90,10 +90,10 @@ class PairFlow:
     net_cents: int
     largest_cents: int
     """The most that the winner won from the loser in one round."""
-    large_folds: LargeFolds
-    """The folds of the loser after a large bet, in rounds that the winner won."""
-    large_folds_back: LargeFolds
-    """The folds of the winner after a large bet, in rounds that the loser won."""
+    loser_large_folds: LargeFolds
+    """How often ``pair.loser`` folded after a large bet, in rounds that ``pair.winner`` won."""
+    winner_large_folds: LargeFolds
+    """How often ``pair.winner`` folded after a large bet, in rounds that ``pair.loser`` won."""
     z: float
     """The net flow, in standard deviations of the net flow that two equally strong players would have.
 
@@ -103,7 +103,7 @@ class PairFlow:
     @property
     def is_sign(self) -> bool:
         """Return whether a person should look at the pair."""
-        has_folds = self.large_folds.is_sign or self.large_folds_back.is_sign
+        has_folds = self.loser_large_folds.is_sign or self.winner_large_folds.is_sign
         return has_folds or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
 
     def to_json(self) -> dict[str, object]:
@@ -114,8 +114,8 @@ class PairFlow:
             "rounds": self.rounds,
             "net_cents": self.net_cents,
             "largest_cents": self.largest_cents,
-            "large_folds": self.large_folds.count,
-            "large_folds_back": self.large_folds_back.count,
+            "large_folds": self.loser_large_folds.count,
+            "large_folds_back": self.winner_large_folds.count,
             "z": round(self.z, 2),
         }
 
