@@ -74,7 +74,7 @@ def test_enrol_list_disable_and_change_pins(people, tmp_path):
         (
             ("add", "1", "Eve", "--role", "mechanic", "--by", "1"),
             ("135790", "246801", "246801"),
-            "1 is Morgan's",
+            "staff number 1 already belongs to Morgan",
         ),
         (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("135790", "1234", "1234"), "consecutive"),
         (("disable", "9", "--by", "1"), ("135790",), "nobody has the staff number"),
