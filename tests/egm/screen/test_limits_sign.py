@@ -68,16 +68,21 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
             assert amounts in painter.texts, scene
 
 
+@pytest.fixture(scope="module")
+def picture_by_layout(theme):
+    return {name: Picture(theme, layout=layout) for name, layout in LAYOUTS.items()}
+
+
 @pytest.mark.requirement("S-04")
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 @pytest.mark.parametrize("layout", ["portrait", "telephone"])
 @pytest.mark.parametrize("name", TABLES)
 def test_where_no_sign_stands_the_small_print_has_the_limits_of_each_kind_of_bet(
-    theme, name, layout, language
+    theme, picture_by_layout, name, layout, language
 ):
     """Only craps has too many kinds: the text asks for the minimum and maximum of that table (s. 95.5)."""
     _, view = felt(name)
-    picture = Picture(theme, layout=LAYOUTS[layout])
+    picture = picture_by_layout[layout]
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw(pygame.Surface(picture.pixels), idle)
