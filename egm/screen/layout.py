@@ -133,7 +133,7 @@ class Layout:
 
     @property
     def strip_width(self) -> float:
-        """Return the width of the texts in the strip of :meth:`for_table_game`, in units."""
+        """Return the width of the texts in a telephone's strip above a table or wheel, in units."""
         return self.size[0] - 56.0
 
     def for_table_game(self, *, levels: bool = False, facts: int = 1) -> "Layout":

@@ -179,9 +179,11 @@ class Picture:
         elif is_wheel(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
-            stage = Stage(self.painter, self.texts(view), layout, view)
-            facts = len(lay_out_small_print(stage, layout.strip_width)) if layout.is_telephone else 1
-            layout = layout.for_table_game(levels=bool(levels), facts=max(1, facts))
+            facts = 1
+            if layout.is_telephone:
+                stage = Stage(self.painter, self.texts(view), layout, view)
+                facts = max(1, len(lay_out_small_print(stage, layout.strip_width)))
+            layout = layout.for_table_game(levels=bool(levels), facts=facts)
         return Stage(self.painter, self.texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:

@@ -78,7 +78,8 @@ def draw_glasses(stage: Stage) -> None:
         if is_wheel(stage):
             draw_wheel_glasses(stage)
         else:
-            lines = len(lay_out_small_print(stage, right[2] - 36)) if right[2] > 0 else 1
+            has_long_print = stage.layout.is_portrait and not on_strip  # elsewhere it has two lines at most
+            lines = len(lay_out_small_print(stage, right[2] - 36)) if has_long_print else 1
             foot = _find_small_print_height(stage.layout)
             x, y, w, h = draw_limits_sign(stage, right, foot)
             draw_felt_glasses(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
@@ -259,7 +260,7 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
 
 
 def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
-    """Return the height that a panel needs for its small print, which has room for two lines or as many as given."""
+    """Return the height that a panel needs for this many lines of small print; it has room for at least two."""
     return (62.0 if not layout.is_telephone else 50.0) + max(0, lines - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
@@ -291,9 +292,14 @@ def _draw_strip_print(stage: Stage, defect: str) -> None:
     p, (x, y, w, h) = stage.painter, stage.layout.left
     lines = [
         (defect, Style("text", "caption", "text_dim")),
-        *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, w - 24)),
+        *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
     p.shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent[:3], 70))
     for i, (line, style) in enumerate(lines):
-        p.text(line, (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT), style, width=w - 24)
+        p.text(
+            line,
+            (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
+            style,
+            width=stage.layout.strip_width,
+        )

@@ -399,7 +399,7 @@ class SuitQuestions:
         )
         for (part,) in parallel_map(compute_batch, split_into_batches(hands)):
             sums += part
-        return [int(parallel_map) for parallel_map in sums]
+        return [int(total) for total in sums]
 
 
 #: For no other cards, one, a pair, two ranks: their distributions over three suits. First the number of
