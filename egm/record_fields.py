@@ -59,6 +59,7 @@ PERSON: Final = FieldCondition(
     "neither a member of staff, nor a key switch, nor a host",
     bool,
 )
+KEY_SWITCH: Final = FieldCondition("name of a key switch", "blank", bool)
 PERSONS: Final = FieldCondition(
     "list of different staff numbers", "not one or more different members of staff", _are_different
 )
@@ -82,6 +83,8 @@ Staff: TypeAlias = Annotated[str, STAFF]
 """The staff number of a person."""
 Person: TypeAlias = Annotated[str, PERSON]
 """Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name."""
+KeySwitch: TypeAlias = Annotated[str, KEY_SWITCH]
+"""The name of a key switch, such as ``attendant``."""
 Persons: TypeAlias = Annotated[tuple[str, ...], PERSONS]
 """The staff numbers of the persons who acted together, the person who started the action first."""
 Serial: TypeAlias = Annotated[str, SERIAL]

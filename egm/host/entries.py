@@ -127,6 +127,7 @@ TICKET_TERMS_CHANGED: Final = Entry(
     record=TicketTermsChanged,
     writes=(MoneyKey.TICKET_TERMS,),
     significance=Significance(Effect.LOG, sas=0x3C),
+    is_technical=True,
 )
 
 

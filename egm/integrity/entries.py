@@ -108,6 +108,7 @@ POWER_UP: Final = Entry(
     may_write=(PlayKey.RESIDUAL,),
     marks=(Mark.POWER_UP,),
     significance=Significance(Effect.LOG, Clear.ITSELF, sas=0x17),
+    is_technical=True,
 )
 RESIDUAL_TERMS: Final = Entry(
     kind="residual.terms",
@@ -116,7 +117,10 @@ RESIDUAL_TERMS: Final = Entry(
     writes=(PlayKey.RESIDUAL,),
 )
 SELF_TEST_PASSED: Final = Entry(
-    kind="self_test.passed", record=SelfTestPassed, may_write=(IntegrityKey.OUT_OF_SERVICE,)
+    kind="self_test.passed",
+    record=SelfTestPassed,
+    may_write=(IntegrityKey.OUT_OF_SERVICE,),
+    is_technical=True,
 )
 SELF_TEST_FAILED: Final = Entry(
     kind="self_test.failed",
@@ -124,6 +128,7 @@ SELF_TEST_FAILED: Final = Entry(
     about="A self-test failed; the machine is out of service.",
     writes=(IntegrityKey.OUT_OF_SERVICE,),
     significance=Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x37),
+    is_technical=True,
 )
 CHANCE_FAILED: Final = Entry(
     kind="chance.failed",
@@ -194,6 +199,7 @@ DOOR_OPENED: Final = Entry(
         "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x11),
     },
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 DOOR_OPENED_WHILE_OFF: Final = Entry(
     kind="door.opened_while_off",
@@ -210,6 +216,7 @@ DOOR_OPENED_WHILE_OFF: Final = Entry(
         "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x99),
     },
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 DOOR_CLOSED: Final = Entry(
     kind="door.closed",
@@ -227,6 +234,7 @@ DOOR_CLOSED: Final = Entry(
         "*": Significance(Effect.LOG, sas=0x12),
     },
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 FAULTS_SETTLED: Final = Entry(
     kind="fault.settled",
@@ -296,6 +304,7 @@ CLOCK_CHANGED: Final = Entry(
     kind="clock.changed",
     record=ClockChanged,
     significance=Significance(Effect.LOG),
+    is_technical=True,
 )
 CLOCK_DOUBTED: Final = Entry(
     kind="clock.doubted",
@@ -339,7 +348,7 @@ class HardMetersExchanged(ByPersons):
 
 
 HARD_METERS_FITTED: Final = Entry(
-    kind="hard_meters.fitted", record=HardMetersFitted, writes=(IntegrityKey.HARD_METERS,)
+    kind="hard_meters.fitted", record=HardMetersFitted, writes=(IntegrityKey.HARD_METERS,), is_technical=True
 )
 HARD_METERS_EXCHANGED: Final = Entry(
     kind="hard_meters.exchanged",
@@ -413,6 +422,7 @@ SOFTWARE_VERIFIED: Final = Entry(
     record=SoftwareVerified,
     significance=Significance(Effect.LOG),
     logs=(Log.SOFTWARE,),
+    is_technical=True,
 )
 SOFTWARE_DIFFERS: Final = Entry(
     kind="software.differs",
@@ -420,6 +430,7 @@ SOFTWARE_DIFFERS: Final = Entry(
     counts={"verify_fail": 1},
     significance=Significance(Effect.LOG),
     logs=(Log.SOFTWARE,),
+    is_technical=True,
 )
 SOFTWARE_CHANGED: Final = Entry(
     kind="software.changed",
@@ -427,6 +438,7 @@ SOFTWARE_CHANGED: Final = Entry(
     writes=(IntegrityKey.SOFTWARE,),
     significance=Significance(Effect.LOG, sas=0x8E),
     logs=(Log.SOFTWARE,),
+    is_technical=True,
 )
 CABINET_SIGNED: Final = Entry(
     kind="cabinet.signed",

@@ -8,7 +8,7 @@ generated from the declarations. A kind with several forms has one declaration f
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from fnmatch import translate
 from functools import cached_property
 from types import ModuleType, NoneType
@@ -18,7 +18,8 @@ from egm.errors import InvariantError, check_invariant
 from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_by_pattern
-from egm.record_codec import RecordError, check_value
+from egm.record_codec import RecordError, check_value, list_conditions, stored_key
+from egm.record_fields import KEY_SWITCH
 from meters import JournalView, Mark, Phase, Transaction
 from meters.entry import StoredEntry
 from meters.transaction import JSON
@@ -81,6 +82,8 @@ class Entry(Generic[R]):
     """The logs that show the entry, in addition to the log of all events."""
     is_bookkeeping: bool = False
     """Whether the entry only serves the journal itself; the log of all events then omits it."""
+    is_technical: bool = False
+    """Whether the sheet of an intervention lists the entry even if it names nobody, as for doors and faults."""
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
@@ -186,6 +189,14 @@ class Entry(Generic[R]):
         return find_by_pattern(significance, subject) if isinstance(significance, Mapping) else significance
 
     @cached_property
+    def key_switch_names(self) -> tuple[str, ...]:
+        """Return the names of the record's members that name a key switch."""
+        record_fields = fields(self.record) if is_dataclass(self.record) else ()
+        return tuple(
+            stored_key(member) for member in record_fields if KEY_SWITCH in list_conditions(member.type)
+        )
+
+    @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
         """Return the occurrence meters, without patterns, that every such entry advances by the same number."""
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
@@ -215,13 +226,6 @@ def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
     return tuple(value for value in vars(module).values() if isinstance(value, Entry))
 
 
-def find_person_or_key_switch(entry: StoredEntry) -> str:
-    """Return the person or the key switch that caused a journal entry, or an empty string if it names neither."""
-    record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
-    author = record.get("person") or record.get("key")
-    return str(author) if author else ""
-
-
 class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
@@ -246,6 +250,27 @@ class EntryDeclarations:
         form = self._find_first_form(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
+
+    def list_authors(self, entry: StoredEntry) -> tuple[str, ...]:
+        """Return who caused a journal entry; empty if it names nobody.
+
+        That is the persons who acted together, in the recorded order, or one person, or else the key switch that
+        was turned (E-12).
+        """
+        record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+        if persons := record.get("persons"):
+            return tuple(map(str, persons))
+        if person := record.get("person"):
+            return (str(person),)
+        key_switches = (record.get(name) for form in self.of(entry.kind) for name in form.key_switch_names)
+        return tuple(str(key_switch) for key_switch in key_switches if key_switch)[:1]
+
+    def is_on_intervention_sheet(self, entry: StoredEntry) -> bool:
+        """Return whether the sheet of an intervention lists a journal entry made while it lasts.
+
+        It lists all that persons or key switches caused, and what the declaration calls technical.
+        """
+        return any(form.is_technical for form in self.of(entry.kind)) or bool(self.list_authors(entry))
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
         """Return the significance of a journal entry, or None if it is no significant event."""

@@ -88,6 +88,7 @@ FAULT_RAISED: Final = Entry(
     writes=(KernelKey.FAULT,),
     subject="code",
     significance=FAULTS,
+    is_technical=True,
 )
 FAULT_CLEARED: Final = Entry(
     kind="fault.cleared",
@@ -99,6 +100,7 @@ FAULT_CLEARED: Final = Entry(
         "ticket_printer.power": Significance(Effect.LOG, sas=0x76),
         "*": Significance(Effect.LOG),
     },
+    is_technical=True,
 )
 EVENT_UNEXPECTED: Final = Entry(
     kind="event.unexpected",

@@ -405,5 +405,6 @@ LINK_FOUND: Final = Entry(
     record=LinkCertificate,
     about="A link certificate was found in use that the journal did not name.",
     writes=(ProgressiveKey.CERTIFICATE,),
+    is_technical=True,
 )
 ENROLMENT_REFUSED: Final = Entry(kind="link.refused", record=EnrolmentRefused)

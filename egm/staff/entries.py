@@ -18,6 +18,7 @@ from egm.record_fields import (
     Cents,
     Count,
     Digest,
+    KeySwitch,
     NonBlankText,
     Person,
     Persons,
@@ -227,6 +228,7 @@ STAFF_CARRIED: Final = Entry(
     record=RosterCarried,
     writes=(StaffKey.STAFF,),
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 STAFF_RENEWED: Final = Entry(
     kind="staff.renewed",
@@ -239,12 +241,14 @@ STAFF_RESTORED: Final = Entry(
     record=ReasonedAct,
     about="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 STAFF_UNREADABLE: Final = Entry(
     kind="staff.unreadable",
     record=ReasonedAct,
     about="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
+    is_technical=True,
 )
 
 
@@ -424,7 +428,7 @@ SIGN_IN_UNLOCKED: Final = Entry(
 class KeyMoved:
     """A key switch was moved."""
 
-    key: str
+    key: KeySwitch
     on: bool
     """Whether the key switch was turned on."""
     unattended: bool | None = omit_if_default(None)
@@ -442,7 +446,7 @@ class ServiceCalled:
 class ServiceAnswered:
     """An attendant answered the player's call."""
 
-    key: str | None = omit_if_default(None)
+    key: KeySwitch | None = omit_if_default(None)
     """The key switch that was turned, or null."""
     person: Person | None = omit_if_default(None)
     """The person who answered the call, if known."""
@@ -514,10 +518,11 @@ OPTIONS_CHANGED: Final = Entry(
     record=OptionsChanged,
     writes=(StaffKey.OPTIONS,),
     significance=Significance(Effect.LOG, sas=0x3C),
+    is_technical=True,
 )
 MACHINE_RESTART: Final = Entry(kind="machine.restart", record=RestartRequested)
 INVENTORY_CHANGED: Final = Entry(
-    kind="inventory.changed", record=InventoryChanged, writes=(StaffKey.INVENTORY,)
+    kind="inventory.changed", record=InventoryChanged, writes=(StaffKey.INVENTORY,), is_technical=True
 )
 
 
@@ -783,17 +788,27 @@ class TestCoins:
 
 TEST_STARTED: Final = Entry(kind="test.started", record=DeviceTestStarted)
 TEST_NOT_STARTED: Final = Entry(
-    kind="test.failed", record=JobFailed, about="The device could not start a test."
+    kind="test.failed", record=JobFailed, about="The device could not start a test.", is_technical=True
 )
-TEST_PAPER_READ: Final = Entry(kind="test.read", record=TestRead)
-TEST_PAPER_RETURNED: Final = Entry(kind="test.paper", record=TestPaperReturned)
+TEST_PAPER_READ: Final = Entry(kind="test.read", record=TestRead, is_technical=True)
+TEST_PAPER_RETURNED: Final = Entry(kind="test.paper", record=TestPaperReturned, is_technical=True)
 TEST_TICKET_PRINTED: Final = Entry(
-    kind="test.printed", record=JobPrinted, about="A test ticket was printed.", writes=(MoneyKey.PRINT,)
+    kind="test.printed",
+    record=JobPrinted,
+    about="A test ticket was printed.",
+    writes=(MoneyKey.PRINT,),
+    is_technical=True,
 )
 TEST_TICKET_FAILED: Final = Entry(
-    kind="test.failed", record=JobFailed, about="A test ticket was not printed.", writes=(MoneyKey.PRINT,)
+    kind="test.failed",
+    record=JobFailed,
+    about="A test ticket was not printed.",
+    writes=(MoneyKey.PRINT,),
+    is_technical=True,
 )
-TEST_COINS_PAID: Final = Entry(kind="test.coins", record=TestCoins, writes=(MoneyKey.HOPPER,))
+TEST_COINS_PAID: Final = Entry(
+    kind="test.coins", record=TestCoins, writes=(MoneyKey.HOPPER,), is_technical=True
+)
 TOUCH_CALIBRATED: Final = Entry(kind="touch.calibrated", record=TouchCalibrated, writes=(StaffKey.TOUCH,))
 
 

@@ -6,26 +6,19 @@ export produce the same sheet.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from egm.kernel.entries import EntryDeclarations, find_person_or_key_switch
-from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
+from egm.kernel.entries import EntryDeclarations
 from egm.kernel.service_pages import PageRow, PageTable, PageText
-from egm.staff.entries import (
-    HOPPER_FILLED,
-    INTERVENTION_CLOSED,
-    INTERVENTION_OPENED,
-    MENU_ENTERED,
-    MENU_LEFT,
-)
+from egm.staff.entries import INTERVENTION_OPENED
 from egm.staff.words import (
     build_column_titles,
     build_pair_table,
     say,
+    say_authors,
     say_code,
     say_meter_name,
     say_meter_value,
-    say_person,
     say_plain,
     say_time,
 )
@@ -33,38 +26,17 @@ from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import read_details
 
-#: Kind of the entry that opens an intervention.
-_INTERVENTION_OPENED_KIND: Final = INTERVENTION_OPENED.kind
-#: Kind of the entry that closes an intervention.
-_INTERVENTION_CLOSED_KIND: Final = INTERVENTION_CLOSED.kind
-#: Entries during an intervention that belong on the sheet.
-_DONE: Final = (
-    "door.opened",
-    "door.opened_while_off",
-    "door.closed",
-    "base.",
-    HOPPER_FILLED.kind,
-    FAULT_RAISED.kind,
-    FAULT_CLEARED.kind,
-    "tilt.cleared",
-    "chance.restarted",
-    "test.",
-    "options.",
-    "staff.",
-    "software.",
-    "power.up",
-    MENU_ENTERED.kind,
-    MENU_LEFT.kind,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class SheetLine:
-    """One line of an intervention sheet: the time (ISO 8601 UTC), the event, and who caused it, if known."""
+    """One line of an intervention sheet: the time (ISO 8601 UTC), the event, and who caused it.
+
+    ``authors`` are the persons or the key switch that caused the event; empty if it names nobody.
+    """
 
     when: str
     what: str
-    person: str
+    authors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +103,7 @@ class InterventionSheet:
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
                 PageRow(
-                    cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person))
+                    cells=(say_time(line.when), *_say_event_and_subject(line.what), say_authors(line.authors))
                 )
                 for line in self.lines
             ),
@@ -162,7 +134,7 @@ def iter_sheets(view: JournalView, entries: EntryDeclarations) -> Iterator[Inter
 
     ``entries`` are the declarations of the journal entries, which state what each event concerns.
     """
-    opening_entries = list(view.entries(_INTERVENTION_OPENED_KIND))
+    opening_entries = list(view.entries(INTERVENTION_OPENED.kind))
     for start in opening_entries:
         end = view.get(f"{start.id}.closed")
         yield _build_sheet(view, entries, start, end)
@@ -175,9 +147,9 @@ def _build_sheet(
     record, closing_record = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
-        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), find_person_or_key_switch(entry))
+        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), entries.list_authors(entry))
         for entry in view.entries(since=start.sequence, until=until)
-        if entry.kind.startswith(_DONE)
+        if entries.is_on_intervention_sheet(entry)
     )
     return InterventionSheet(
         id=start.id,

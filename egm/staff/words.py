@@ -1,7 +1,7 @@
 """Short functions that build the texts and tables of service pages."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
@@ -44,9 +44,11 @@ def say_time(when: str) -> PageText:
     return PageText(kind="moment", value=when)
 
 
-def say_person(person: str) -> PageText:
-    """Return who acted, as text: a staff number or, if no PIN was required, the key that was turned."""
-    return say_plain(person) if person.isdigit() else say_code("input.key", person)
+def say_authors(authors: Sequence[str]) -> PageText:
+    """Return who acted, as text: the staff numbers or, if no PIN was required, the key that was turned."""
+    if len(authors) == 1 and not authors[0].isdigit():
+        return say_code("input.key", authors[0])
+    return say_plain(", ".join(authors))
 
 
 def say_local(names: Mapping[str, str]) -> PageText:

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
-from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
@@ -25,13 +24,13 @@ from egm.staff.words import (
     build_column_titles,
     build_pair_table,
     say,
+    say_authors,
     say_code,
     say_local,
     say_meter_name,
     say_meter_value,
     say_money,
     say_number,
-    say_person,
     say_plain,
     say_prize_names,
     say_regulation_meter_name,
@@ -167,7 +166,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
             say_code("entry", entry.kind),
             say_money(cents) if isinstance(cents, int) else say_plain(""),
             _format_entry_subject(record),
-            say_person(find_person_or_key_switch(entry)),
+            say_authors(machine.entries.list_authors(entry)),
         ),
         icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )

@@ -1,15 +1,16 @@
 """Significant events carry effect, person and who may clear; logs are views of the journal."""
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 import pytest
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect
+from egm.record_codec import stored_key
 from meters import Journal, Transaction, recall
 
 ENTRIES = FEATURES.entries
@@ -65,12 +66,37 @@ def test_the_table_has_no_line_an_earlier_one_hides():
 
 @pytest.mark.requirement("E-12", "D-19")
 def test_the_person_is_kept_with_the_event(journal):
-    assert (
-        find_person_or_key_switch(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"]))
-        == "A. Tremblay"
-    )
-    assert find_person_or_key_switch(say(journal, "door.opened", door="main")) == ""
+    cleared = say(journal, "tilt.cleared", person="1001", codes=["x"])
+    assert ENTRIES.list_authors(cleared) == ("1001",)
+    assert ENTRIES.list_authors(say(journal, "door.opened", door="main")) == ()
+    assert ENTRIES.list_authors(say(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
     assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
+
+
+@pytest.mark.requirement("E-12")
+def test_all_persons_who_acted_together_are_kept_with_the_event_and_no_digest_is_taken_for_a_key_switch(
+    journal,
+):
+    decided = say(journal, "dispute.decided", persons=["1001", "1002"])
+    assert ENTRIES.list_authors(decided) == ("1001", "1002")
+    assert ENTRIES.list_authors(say(journal, "link.found", key="ab" * 32)) == ()
+
+
+@pytest.mark.requirement("J-07", "E-12")
+def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
+    authors = {"persons": ["1001"], "person": "1001"}
+    listed, expected = set(), set()
+    for kind in {entry.kind for entry in ENTRIES}:
+        forms = ENTRIES.of(kind)
+        records = [form.record for form in forms if is_dataclass(form.record)]
+        named = authors.keys() & {stored_key(member) for record in records for member in fields(record)}
+        if ENTRIES.is_on_intervention_sheet(say(journal, kind, **{name: authors[name] for name in named})):
+            listed.add(kind)
+        if named:
+            expected.add(kind)
+    assert listed >= expected >= {"hard_meters.exchanged", "machine.checked", "game.void", "touch.calibrated"}
+    assert {"door.opened", "fault.raised", "power.up", "inventory.changed"} <= listed - expected
+    assert not listed & {"game.start", "bill.in", "checkpoint"}
 
 
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")

@@ -248,6 +248,24 @@ def test_the_access_log_shows_each_step_of_an_intervention(rig):
     assert {"menu.entered", "menu.left", "door.opened", "door.closed"} <= log.keys()
 
 
+@pytest.mark.requirement("J-07", "E-12")
+def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tmp_path):
+    intervene(rig)
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole").touch("leave")
+    finish(rig, "belt replaced", "").touch("leave")
+    (sheet,) = iter_sheets(rig.journal, FEATURES.entries)
+    signers = (NUMBERS[Role.SUPERVISOR],)
+    assert [line.authors for line in sheet.lines if line.what == "machine.checked"] == [signers]
+    rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
+    shown = {translate_words(row.cells[1], "en"): translate_words(row.cells[-1], "en") for row in rows}
+    assert shown["Machine checked"] == NUMBERS[Role.SUPERVISOR]
+    rig.close()
+    log = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
+    assert log.exit_code == 0, log.output
+    persons = {line["kind"]: line["person"] for line in json.loads(log.output)}
+    assert persons["machine.checked"] == NUMBERS[Role.SUPERVISOR]
+
+
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
 def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     stopped = rig.clock.now()

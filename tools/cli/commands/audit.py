@@ -12,7 +12,6 @@ import click
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
-from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.logs import Log
 from meters import (
     JournalDamaged,
@@ -430,7 +429,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(event.effect) if event else "",
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
-        "person": find_person_or_key_switch(entry),
+        "person": ", ".join(FEATURES.entries.list_authors(entry)),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }

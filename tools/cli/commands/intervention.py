@@ -101,7 +101,7 @@ def show(name: str, language: str, state: Path | None) -> None:
     type=click.Choice(["pdf", "text", "json"]),
     default="pdf",
     show_default=True,
-    help="The language of the file.",
+    help="The format of the file.",
 )
 @LANGUAGE
 @_state
@@ -175,5 +175,8 @@ def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
         name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()
     }
     data = asdict(sheet)
+    data["lines"] = [
+        {"when": line.when, "what": line.what, "person": ", ".join(line.authors)} for line in sheet.lines
+    ]
     data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
     return {**data, "doors": list(sheet.doors), "moved": changed_meters}
