@@ -239,7 +239,7 @@ class PlayerStation:
 
     def snapshot(self) -> Snapshot:
         """Return the machine's snapshot that a person at this player position may see."""
-        return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
+        return snapshot(self.engine)
 
     def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""

@@ -60,7 +60,7 @@ _LAMPS = (
 )
 
 
-def snapshot(engine: StateMachineEngine[Machine], *, fingerprint: str) -> Snapshot:
+def snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
@@ -129,7 +129,6 @@ def snapshot(engine: StateMachineEngine[Machine], *, fingerprint: str) -> Snapsh
         doors_open=machine.doors_open,
         progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,
-        key_fingerprint=fingerprint,
         journal_head=machine.journal_head,
         sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,

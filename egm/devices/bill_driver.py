@@ -170,11 +170,6 @@ class BillDriver(LineDriver[M]):
         offer.return_reason = reason
         self._wake.set()
 
-    @property
-    def present_escrow_number(self) -> int | None:
-        """Return the escrow number of the item that waits in escrow, or None."""
-        return None if self._escrowed_item is None else self._escrowed_item.escrow_number
-
     # ------------------------------------------------------------ the device's side
     @property
     def _can_accept_anything(self) -> bool:

@@ -441,8 +441,6 @@ class Snapshot(_Message):
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the jurisdiction does with the bet of a game that fails: refund or keep it; shown to the player."""
-    key_fingerprint: str = ""
-    """The fingerprint of the key with which the machine signs its journal."""
     journal_head: str = ""
     """Entry number and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
     sound: str = "on"

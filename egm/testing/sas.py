@@ -52,7 +52,7 @@ def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
 
     def changed() -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
-        current_snapshot = snapshot(room.engine, fingerprint=room.journal.fingerprint)
+        current_snapshot = snapshot(room.engine)
         for line in lines:
             line.process_change(current_snapshot)
 

@@ -134,7 +134,6 @@ class SolvedRound:
         most = max(hand_value.cards for hand_value in self.known.values())
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.max_drawn_cards)
         """The number of cards dealt in one counted order; no round needs more."""
-        self._plan: dict[tuple[int, int], int] = {}
         self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
         removals: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()

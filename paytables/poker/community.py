@@ -75,8 +75,6 @@ class SolvedStrategy:
     """The best bet before the flop for each of the 169 classes of hole cards; 0: none."""
     bets_at_flop: Bools
     """Whether to bet at the flop, by class of flops and pair of hole cards."""
-    continues_at_turn: Bits
-    """Which of the remaining hole cards continue at the turn, as bits for each turn card, by class of flops."""
     net_counts: dict[int, int]
     """The number of cases with each net result."""
     total: int
@@ -133,9 +131,7 @@ class HoldemSolver:
         nets, staked = self._count_nets(distribution)
         total = int(distribution.sum())
         ends = tuple(map(tuple, distribution.tolist()))
-        return SolvedStrategy(
-            mean, worst_mean, chosen, flop, turn_bits, nets, total, Fraction(staked, total), ends
-        )
+        return SolvedStrategy(mean, worst_mean, chosen, flop, nets, total, Fraction(staked, total), ends)
 
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.

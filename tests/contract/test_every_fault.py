@@ -153,7 +153,7 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     (record,) = room.records("fault.raised")
     assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
     assert room.journal.meters().values[f"fault.{name}"] == 1
-    told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
+    told = {notice.code for notice in snapshot(room.engine).notices}
     assert (f"fault.{name}" in told) or room.machine.faults[name]["locks"] is False
     for each in texts:
         assert each.has_text(f"tilt.text.{name}")

@@ -332,7 +332,7 @@ def stage_of(machine, theme, language):
     )
     view = apply_message(
         apply_message(View(now=100.0, active_at=100.0), Hello(games=views)),
-        snapshot(machine.engine, fingerprint=""),
+        snapshot(machine.engine),
     )
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
@@ -399,7 +399,7 @@ class Round:
         self.grew = {name: after[name] - before[name] for name in after}
 
     def listen(self):
-        self.view = apply_message(self.view, snapshot(self.machine.engine, fingerprint=""))
+        self.view = apply_message(self.view, snapshot(self.machine.engine))
         for message in self.machine.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
         self.heard = len(self.machine.hands.messages)

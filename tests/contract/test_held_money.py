@@ -18,7 +18,7 @@ from tools.audit.verify import Auditor
 
 
 def notices(room):
-    return {notice.code: notice.values for notice in snapshot(room.engine, fingerprint="").notices}
+    return {notice.code: notice.values for notice in snapshot(room.engine).notices}
 
 
 def at_a_machine(folder, protocol):
@@ -56,7 +56,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
         (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
         assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
-        assert "service" in find_lit_tower_lights(snapshot(room.engine, fingerprint=""))
+        assert "service" in find_lit_tower_lights(snapshot(room.engine))
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.notice == "not_by_key"
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
@@ -88,7 +88,7 @@ def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
     for event in iter_reported_events(Fault(device="d", code=FaultCode(code), active=True), kind, ()):
         room.happen(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
-    tilts = snapshot(room.engine, fingerprint="").tilts
+    tilts = snapshot(room.engine).tilts
     assert [tilt.held_cents for tilt in tilts] == ([2000] if kind == "hopper" else [])
     room.close()
 
@@ -99,7 +99,7 @@ def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
     room.offer(2000)
     room.ledger.dispute_lost_paper("nobody knows")
     assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
-    (tilt,) = snapshot(room.engine, fingerprint="").tilts
+    (tilt,) = snapshot(room.engine).tilts
     assert tilt.held_cents == 2000
     room.close()
 

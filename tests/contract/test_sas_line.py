@@ -148,7 +148,9 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
-def test_a_port_by_name_is_opened_lost_and_opened_again(tmp_path: Path, framing: str) -> None:
+def test_a_port_by_name_is_opened_lost_and_opened_again(
+    tmp_path: Path, framing: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     link = tmp_path / "port"
 
     def plug_in() -> tuple[int, int]:
@@ -172,7 +174,11 @@ def test_a_port_by_name_is_opened_lost_and_opened_again(tmp_path: Path, framing:
             wire.write(b"\x01\x1a")
             answer = await asyncio.to_thread(wire.read, 8, 0.2)
         assert answer == append_crc(bytes.fromhex("01 1A 00000000"))
-        assert rig.lines[0].health.last_error != ""
+        printed = capfd.readouterr().err.splitlines()
+        assert [line for line in printed if str(link) in line and "the port is tried every 1 s" in line], (
+            printed
+        )
+        assert len(printed) == len(set(printed)), "a reason is printed once"
         os.close(second[0])
         os.close(second[1])
 

@@ -17,4 +17,4 @@ def monitored(rig, folder, said, port=0):
 
 
 def shown(rig):
-    return snapshot(rig.engine, fingerprint="")
+    return snapshot(rig.engine)

@@ -66,12 +66,10 @@ class SasLineHealth:
     port_is_open: bool = False
     host_is_polling: bool = False
     polls: int = 0
-    replies_sent: int = 0
     busy_replies: int = 0
     polls_refused: int = 0
     broken_messages: int = 0
     polls_of_other_machines: int = 0
-    last_error: str = ""
     replies_by_time_bucket_ms: tuple[tuple[int, int], ...] = ()
     total_reply_ns: int = 0
 
@@ -136,6 +134,8 @@ class SasLineThread(threading.Thread):
         self._port: SasPort | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
+        self._reported_error = ""
+        """The reason last printed why the port is not open; empty once it is."""
         self._health = SasLineHealth()
         """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
@@ -173,20 +173,30 @@ class SasLineThread(threading.Thread):
             try:
                 port = self._open_port()
             except LineLostError as error:
-                self._health.last_error = str(error)
+                self._report_lost_port(str(error))
                 self._ending.wait(_REOPEN_SECONDS)
                 continue
             self._port = port
+            self._reported_error = ""
             self.serving.set()
             try:
                 self._serve(port)
             except LineLostError as error:
-                self._health.last_error = str(error)
+                self._report_lost_port(str(error))
                 self._ending.wait(_REOPEN_SECONDS)
             finally:
                 self.serving.clear()
                 self._port = None
                 port.close()
+
+    def _report_lost_port(self, error: str) -> None:
+        """Print why the port is not open, once for each reason until it is open again."""
+        if error != self._reported_error:
+            from egm.terminal import echo  # noqa: PLC0415 (a machine whose lines work needs no terminal)
+
+            self._reported_error = error
+            with suppress(OSError):  # the line goes on even if nobody can read what it prints
+                echo(f"{self.name}: {error}; the port is tried every {_REOPEN_SECONDS:g} s", err=True)
 
     def _serve(self, port: SasPort) -> None:
         """Serve an open SAS port: read, decode and act, until the line is to end (runs in a thread)."""
@@ -259,7 +269,6 @@ class SasLineThread(threading.Thread):
         took_ns = self._now() - self._received_ns
         took_ms = took_ns / 1e6
         self._health.total_reply_ns += took_ns
-        self._health.replies_sent += 1
         self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: SasPort, ask: RunPollEffect) -> None:

@@ -36,7 +36,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         rig.machine.times = Timekeeper(rig.machine.clock)
         context = create_machine_context(rig, folder, {})
         (waiting,) = create_host_timeouts(context)
-        rig.engine._on_change = lambda: waiting.process_change(snapshot(rig.engine, fingerprint=""))
+        rig.engine._on_change = lambda: waiting.process_change(snapshot(rig.engine))
         rig.boot()
         task = asyncio.create_task(waiting.run())
         try:

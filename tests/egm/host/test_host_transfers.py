@@ -319,7 +319,7 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     assert rig.state is State.LOCKED
     rig.play()
     assert rig.notice == "refused.locked"
-    lock = snapshot(rig.engine, fingerprint="").lock
+    lock = snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL

@@ -177,7 +177,7 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
         for cents in (0, 500, 2000):
             if cents:
                 rig.insert(cents)
-                meters.process_change(snapshot(rig.engine, fingerprint=""))
+                meters.process_change(snapshot(rig.engine))
             await asyncio.sleep(2)
             totals.append(board._hard_meter_totals[4])
         running.cancel()

@@ -137,7 +137,7 @@ def settles(rig, role):
 
 
 def tilts(rig):
-    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(rig.engine, fingerprint="").tilts}
+    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(rig.engine).tilts}
 
 
 @pytest.mark.requirement("A-12", "A-14")
@@ -264,7 +264,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
         work = asyncio.create_task(verification.run())
         for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
             rig.engine.handle(event, door="main")
-            verification.process_change(snapshot(rig.engine, fingerprint=""))
+            verification.process_change(snapshot(rig.engine))
         assert rig.state is State.IDLE, "the check is beside play, not before it"
         async with asyncio.timeout(120):
             while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
@@ -299,7 +299,7 @@ def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
             (EventType.DOOR_CLOSED, "cash_box"),
         ):
             rig.engine.handle(event, door=door)
-            verification.process_change(snapshot(rig.engine, fingerprint=""))
+            verification.process_change(snapshot(rig.engine))
             await asyncio.sleep(0.01)
             counts.append(len(occasions))
         work.cancel()

@@ -22,7 +22,7 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
         rig.insert(2000)
     rig.play()
     rig.report_shown()
-    assert snapshot(rig.engine, fingerprint="").state == State.IDLE
+    assert snapshot(rig.engine).state == State.IDLE
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.hands.jobs) == (State.HANDPAY, [])
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

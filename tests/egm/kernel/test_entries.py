@@ -34,6 +34,7 @@ CONDITIONS = {
     record_fields.MASKED: ("••••1234", "001234567890123456"),
     record_fields.STAFF: ("1001", ""),
     record_fields.PERSON: ("1001", ""),
+    record_fields.KEY_SWITCH: ("attendant", ""),
     record_fields.PERSONS: (("1001", "1002"), ("1001", "1001")),
     record_fields.SERIAL: ("EGM-1", ""),
     MENU_OPENER: ("attendant", "nobody"),

@@ -308,15 +308,15 @@ def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
     second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 
     def numbers():
-        return [snapshot(each.engine, fingerprint="").handpay.number for each in (first, second)]
+        return [snapshot(each.engine).handpay.number for each in (first, second)]
 
     first.insert(2000)
     first.engine.handle(EventType.CASH_OUT)
-    assert snapshot(first.engine, fingerprint="").handpay.number == 1
+    assert snapshot(first.engine).handpay.number == 1
     second.insert(500)
     second.engine.handle(EventType.CASH_OUT)
     assert numbers() == [0, 0]
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
-    assert snapshot(first.engine, fingerprint="").handpay.number == 2
+    assert snapshot(first.engine).handpay.number == 2
     first.close()

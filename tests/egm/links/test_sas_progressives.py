@@ -47,7 +47,7 @@ def make(tmp_path):
 
 
 def view(bench):
-    return snapshot(bench.room.engine, fingerprint="").progressives[0]
+    return snapshot(bench.room.engine).progressives[0]
 
 
 @pytest.mark.sas(polls="80 86", exceptions="53")

@@ -95,7 +95,7 @@ def test_what_promotional_credit_wins_is_the_players_own(make):
 @pytest.mark.requirement("F-03")
 def test_the_credit_meter_shows_every_kind(make):
     rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
-    now = snapshot(rig.engine, fingerprint="")
+    now = snapshot(rig.engine)
     assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
 
 

@@ -57,7 +57,7 @@ def hopper_pays(rig, coins, doubt=""):
 
 def told(rig):
     """What the page tells: owed, paid in coins, left."""
-    handpay = snapshot(rig.engine, fingerprint="").handpay
+    handpay = snapshot(rig.engine).handpay
     return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
 
 

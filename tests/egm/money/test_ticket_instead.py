@@ -31,7 +31,7 @@ def waiting(folder, **options):
 
 
 def told(rig):
-    return snapshot(rig.engine, fingerprint="").handpay
+    return snapshot(rig.engine).handpay
 
 
 def print_it(rig):

@@ -14,7 +14,7 @@ ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
 
 
 def told(rig):
-    return snapshot(rig.engine, fingerprint="").results
+    return snapshot(rig.engine).results
 
 
 def played(rig, **bets):

@@ -62,9 +62,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
     won_cents = 0
     for value in range(USEFUL_CENTS):
         rig = make(ScriptedChance(value))
-        assert snapshot(rig.engine, fingerprint="").residual == Residual(
-            amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
-        )
+        assert snapshot(rig.engine).residual == Residual(amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS)
         rig.engine.handle(EventType.RESIDUAL)
         won = value < REST_CENTS
         assert rig.notice == ("residual_won" if won else "residual_lost")
@@ -88,7 +86,7 @@ def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     ):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared(rig.machine, "test.fund", transfers=four_cents)
-        assert snapshot(rig.engine, fingerprint="").residual == told
+        assert snapshot(rig.engine).residual == told
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
@@ -100,7 +98,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
     for added_cents, residual in ((4, Residual(amount_cents=REST_CENTS + 4, prize_cents=10)), (3, None)):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
         write_undeclared(rig.machine, "test.fund", transfers=(flow,))
-        assert snapshot(rig.engine, fingerprint="").residual == residual
+        assert snapshot(rig.engine).residual == residual
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
 
@@ -111,7 +109,7 @@ def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     rig.engine.handle(EventType.RESIDUAL)
     rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
-    assert snapshot(rig.engine, fingerprint="").residual is None
+    assert snapshot(rig.engine).residual is None
     [line] = iter_register_lines(REGISTERS["residuals"], rig.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
@@ -177,7 +175,7 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     leave_a_rest(rig)
     rig.clock.pass_seconds(60)
     rig.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(rig.engine, fingerprint="").residual is None
+    assert snapshot(rig.engine).residual is None
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", REST_CENTS)
     rig.clock.pass_seconds(300)

@@ -238,7 +238,7 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
 @pytest.mark.requirement("C-11", "I-02", "I-04", "I-05")
 def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     machine = rig(*(B, NO_LUCK, MISS) * 2)
-    shown = snapshot(machine.engine, fingerprint="").progressives
+    shown = snapshot(machine.engine).progressives
     assert [(v.level, v.amount_cents, v.status, v.mystery) for v in shown] == [
         ("top", 1500, "up", False),
         ("luck", 500, "up", False),
@@ -246,11 +246,11 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     ]
     for _ in range(2):
         one_game(machine)
-    grown = snapshot(machine.engine, fingerprint="").progressives
+    grown = snapshot(machine.engine).progressives
     assert [view.amount_cents for view in grown] == [level(machine, view.id).shown_cents for view in grown]
     assert grown[0].amount_cents > shown[0].amount_cents
     machine.engine.handle(EventType.BET, value=20)
-    assert snapshot(machine.engine, fingerprint="").progressives[0].amount_cents == 3000
+    assert snapshot(machine.engine).progressives[0].amount_cents == 3000
 
 
 @pytest.mark.requirement("I-03")
@@ -310,7 +310,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     machine.close()
     again = room_of(tmp_path, levels=LINKED).boot()
     assert again.state is State.AWAITING_AWARD
-    assert [n.code for n in snapshot(again.engine, fingerprint="").notices] == ["award_awaited"]
+    assert [n.code for n in snapshot(again.engine).notices] == ["award_awaited"]
     again.engine.handle(EventType.PLAY)
     assert again.notice == "refused.awaiting_award"
     before = again.credit_cents

@@ -109,7 +109,7 @@ class Rig:
         return self
 
     def view(self):
-        levels = snapshot(self.room.engine, fingerprint="").progressives
+        levels = snapshot(self.room.engine).progressives
         return next(level for level in levels if level.id == self.watched)
 
     async def one_game(self):

@@ -47,7 +47,7 @@ from tools.audit.verify import Auditor
 
 
 def views(rig):
-    return snapshot(rig.engine, fingerprint="").progressives
+    return snapshot(rig.engine).progressives
 
 
 def worth(machine):
@@ -129,7 +129,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
     bet(machine, ante=1)
     assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
-    assert snapshot(machine.engine, fingerprint="").shut == ("raise",)
+    assert snapshot(machine.engine).shut == ("raise",)
 
 
 @pytest.mark.requirement("I-03", "I-18")
@@ -137,7 +137,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
 def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(rig, levels, cents):
     machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
-    assert snapshot(machine.engine, fingerprint="").shut == ("raise", "progressive")
+    assert snapshot(machine.engine).shut == ("raise", "progressive")
     bet(machine, ante=1)
     chosen = machine.machine.selection
     bet(machine, ante=1, progressive=1)

@@ -88,7 +88,7 @@ class Visit:
 
     def listen(self):
         """Hear everything the machine has said since, its snapshot first, as its link says it."""
-        self.view = apply_message(self.view, snapshot(self.room.engine, fingerprint=""))
+        self.view = apply_message(self.view, snapshot(self.room.engine))
         for message in self.room.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
         self.heard = len(self.room.hands.messages)
@@ -210,7 +210,7 @@ def test_a_screen_that_starts_again_shows_the_last_result_and_its_winning_line(v
 @pytest.mark.requirement("N-01:c")
 def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, theme):
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
-    view = apply_message(View(now=100.0), snapshot(room.engine, fingerprint=""))
+    view = apply_message(View(now=100.0), snapshot(room.engine))
     utc = room.clock.now()
     shown = Picture(theme).texts(view).clock(view.time_utc)
     assert shown == Texts("en", ZoneInfo("America/Toronto")).clock(utc.isoformat())
@@ -259,8 +259,8 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     at.room.close()
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
-    assert snapshot(rig.engine, fingerprint="").win_cents == 0
-    said = format_notice(at.stage, snapshot(rig.engine, fingerprint="").notices[0])
+    assert snapshot(rig.engine).win_cents == 0
+    said = format_notice(at.stage, snapshot(rig.engine).notices[0])
     assert said == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()
 
@@ -357,7 +357,7 @@ def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
 @pytest.mark.parametrize(("profile", "balance"), [("quebec-casino", "20,00 $"), ("monaco", "20,00 €")])
 def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profile, balance):
     room = MachineRig(tmp_path, profile=profile).boot().insert(2000)
-    view = apply_message(View(now=100.0), snapshot(room.engine, fingerprint=""))
+    view = apply_message(View(now=100.0), snapshot(room.engine))
     shown = Picture(theme)._build_stage(view).money(view.snapshot.credit_cents)
     assert shown.replace("\xa0", " ") == balance
     room.close()

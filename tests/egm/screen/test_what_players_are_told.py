@@ -690,7 +690,7 @@ STOPPED = [
 def test_a_fault_that_stops_no_game_is_said_where_the_player_looks(tmp_path, published, language, code):
     machine = MachineRig(tmp_path).boot()
     machine.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
-    (notice,) = snapshot(machine.engine, fingerprint="").notices
+    (notice,) = snapshot(machine.engine).notices
     machine.close()
     assert (notice.code, notice.severity) == (f"fault.{code}", "warning")
     view = build_idle_view(published, published[0], language)
@@ -713,7 +713,7 @@ def test_players_are_not_told_that_the_bill_box_is_full_or_away(
 ):
     machine = MachineRig(tmp_path).boot()
     machine.engine.handle(EventType.FAULT_RAISED, code=f"bill_acceptor.{code}", detail="")
-    (notice,) = snapshot(machine.engine, fingerprint="").notices
+    (notice,) = snapshot(machine.engine).notices
     machine.close()
     view = build_idle_view(published, published[0], language)
     told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
@@ -749,7 +749,7 @@ def test_the_machines_numbers_are_on_the_screen(published, language, layout, kin
 @pytest.mark.requirement("J-15:a")
 def test_the_machine_sends_its_numbers_to_its_screen(tmp_path):
     rig = MachineRig(tmp_path)
-    sent = snapshot(rig.engine, fingerprint="")
+    sent = snapshot(rig.engine)
     assert (sent.serial, sent.operator_number) == ("TEST-1", "7")
     rig.close()
 
@@ -958,7 +958,7 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     game = next(one for one in published if one.id == "maple-classic")
     view = build_idle_view(published, game, language)
     machine = MachineRig(tmp_path, profile=place).boot()
-    sent = snapshot(machine.engine, fingerprint="")
+    sent = snapshot(machine.engine)
     machine.close()
     view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
     texts = Texts(language)

@@ -110,7 +110,7 @@ class Adversary:
         )
 
     def snapshot(self):
-        return snapshot(self.rig.engine, fingerprint=self.rig.machine.journal.fingerprint)
+        return snapshot(self.rig.engine)
 
     def send_news(self):
         """Send the messages that the machine has made for this position since, as its station does."""

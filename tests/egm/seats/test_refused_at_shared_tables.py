@@ -41,7 +41,7 @@ def read_notice(rig, language):
     """Return what the position's screen shows of the machine's latest notice."""
     messages = (
         Hello(games=list_game_views(rig.machine.selection.game_id)),
-        snapshot(rig.engine, fingerprint=""),
+        snapshot(rig.engine),
     )
     view = View(now=100.0, active_at=100.0)
     for message in (*messages, *rig.hands.messages):

@@ -260,7 +260,7 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     result = (open_game(one.machine).outcome.display["result"],)
 
     def told(rig):
-        return snapshot(rig.engine, fingerprint="").results
+        return snapshot(rig.engine).results
 
     one.report_shown()
     assert [told(rig) for rig in (one, two, other)] == [result, (), result]

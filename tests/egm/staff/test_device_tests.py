@@ -206,7 +206,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", felt_by(turned))
     assert menu.page.title.value == "service.menu.devices"
-    shown = snapshot(rig.engine, fingerprint="").touch
+    shown = snapshot(rig.engine).touch
     for x, y in (
         (0, 0),
         (COORDINATE_UNIT, 0),

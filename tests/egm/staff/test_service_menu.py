@@ -508,9 +508,9 @@ def test_a_menu_nobody_touches_signs_out(menu):
         (timeout,) = create_service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
-        timeout.process_change(snapshot(menu.room.engine, fingerprint=""))
+        timeout.process_change(snapshot(menu.room.engine))
         await expired.wait()
-        timeout.process_change(snapshot(menu.room.engine, fingerprint=""))
+        timeout.process_change(snapshot(menu.room.engine))
         assert timeout._timer is None
 
     asyncio.run(session())

@@ -82,7 +82,7 @@ def rig(tmp_path):
 
 
 def notices_of(rig: MachineRig) -> list[str]:
-    return [notice.code for notice in snapshot(rig.engine, fingerprint="").notices]
+    return [notice.code for notice in snapshot(rig.engine).notices]
 
 
 def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
@@ -119,7 +119,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
     ):
-        now = snapshot(rig.engine, fingerprint="").model_copy(update={"language": language})
+        now = snapshot(rig.engine).model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
             picture.draw(
                 surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))

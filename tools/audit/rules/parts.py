@@ -248,16 +248,6 @@ def check_in_menu(scope: Scope) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the ledger
-#: The last known state of the ticket ledger, if an entry stores it; journals of earlier versions do not.
-TICKET_LEDGER_PATTERN: Final = {
-    "tickets?": {
-        "begun": "$:text",
-        "from": "$:count",
-        "base": "$:object",
-        "place": "$:count",
-        "digest": "$:text",
-    }
-}
 
 
 def check_ticket_ledger_grows(scope: Scope) -> None:

@@ -89,11 +89,11 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    before = snapshot(rig.engine, fingerprint="")
+    before = snapshot(rig.engine)
     assert before.last_display["wins"]
     assert before.win_cents
     rig = again(rig, tmp_path)
-    after = snapshot(rig.engine, fingerprint="")
+    after = snapshot(rig.engine)
     assert (after.last_display, after.win_cents) == (None, 0)
     rig.close()
 

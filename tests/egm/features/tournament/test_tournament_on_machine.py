@@ -427,9 +427,9 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
     waits = [clock.compute_seconds_to_wait()]
     hall.enter().sell(1, "P-1")
     waits.append(clock.compute_seconds_to_wait())
-    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == "2027-03-08T19:00:00+00:00"
+    assert snapshot(room.engine).tournament.starts_utc == "2027-03-08T19:00:00+00:00"
     hall.open_play()
-    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == ""
+    assert snapshot(room.engine).tournament.starts_utc == ""
     waits.append(clock.compute_seconds_to_wait())
     hall.play_round(games=1)
     room.clock.pass_seconds(30)
@@ -591,7 +591,7 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     hall = hall(chance=ScriptedChance(*WON, *LOST, *LOST))
 
     def seen():
-        return snapshot(hall.room.engine, fingerprint="x")
+        return snapshot(hall.room.engine)
 
     assert seen().tournament is None
     hall.fill("tournament_rules")
