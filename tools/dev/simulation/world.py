@@ -39,6 +39,7 @@ from egm.testing.sas import HostWire, LoopLine
 from egm.tickets.model import mask_number
 from meters import open_view
 from meters.copies import SECOND_FOLDER
+from meters.errors import JournalError
 from meters.lock import MACHINE_LOCK_FILE_NAME
 from meters.recall import read_details
 from tools.dev.host.host import Host
@@ -301,8 +302,13 @@ class World:
         if self.lossy_messages:
             self.lossy_messages -= 1
             lost_part = self._dice.choice(("request", "answer", ""))
-        wire.tick()
-        reply = b"" if lost_part == "request" else wire.send(message)
+        try:
+            wire.tick()
+            reply = b"" if lost_part == "request" else wire.send(message)
+        except JournalError:
+            if self.is_on:
+                raise
+            return b""  # the power failed while the machine answered
         return reply if self.is_on and not lost_part else b""
 
     # ------------------------------------------------------------ devices
