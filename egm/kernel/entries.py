@@ -291,17 +291,13 @@ class EntryDeclarations:
             elif declared is not None:
                 yield kind, declared
 
-    def list_kinds_of_log(self, log: Log) -> tuple[str, ...]:
-        """Return the kinds of journal entries that a log shows."""
-        return tuple(kind for kind, forms in self._by_kind.items() if any(log in form.logs for form in forms))
+    def belongs_to_log(self, kind: str, log: Log) -> bool:
+        """Return whether a log shows the journal entries of a kind."""
+        return self.is_event(kind) if log is Log.EVENTS else any(log in form.logs for form in self.of(kind))
 
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
         """Yield a log's journal entries, newest first, at most ``size`` of them (the log's own size if None)."""
-        kinds = (
-            [kind for kind in view.kinds() if self.is_event(kind)]
-            if log is Log.EVENTS
-            else list(self.list_kinds_of_log(log))
-        )
+        kinds = [kind for kind in view.kinds() if self.belongs_to_log(kind, log)]
         if not kinds:
             return iter(())
         return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)

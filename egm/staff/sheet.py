@@ -4,7 +4,7 @@ It is derived from journal entries alone, so the machine's page, the command lin
 export produce the same sheet.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,28 +129,48 @@ class InterventionSheet:
         return head, events, meters
 
 
-def iter_sheets(view: JournalView, entries: EntryDeclarations) -> Iterator[InterventionSheet]:
-    """Yield the sheet of every intervention in a journal, oldest first; the last may still be open.
+def iter_sheets(
+    entries: Iterable[StoredEntry], declarations: EntryDeclarations
+) -> Iterator[InterventionSheet]:
+    """Yield the sheet of every intervention among a journal's entries, oldest first; the last may still be open.
 
-    ``entries`` are the declarations of the journal entries, which state what each event concerns.
+    ``declarations`` state which entries a sheet lists, and what each event concerns.
     """
-    opening_entries = list(view.entries(INTERVENTION_OPENED.kind))
-    for start in opening_entries:
+    start: StoredEntry | None = None
+    lines: list[SheetLine] = []
+    for entry in entries:
+        if entry.kind == INTERVENTION_OPENED.kind:
+            if start is not None:
+                yield _build_sheet(start, lines, None)
+            start, lines = entry, []
+        elif start is not None and entry.id == f"{start.id}.closed":
+            yield _build_sheet(start, lines, entry)
+            start = None
+        elif start is not None and declarations.is_on_intervention_sheet(entry):
+            event, authors = _name_event(entry, declarations), declarations.list_authors(entry)
+            lines.append(SheetLine(entry.time_utc.isoformat(), event, authors))
+    if start is not None:
+        yield _build_sheet(start, lines, None)
+
+
+def iter_last_sheets(
+    view: JournalView, declarations: EntryDeclarations, limit: int | None = None
+) -> Iterator[InterventionSheet]:
+    """Yield the sheets of a journal's last interventions, newest first, without reading what lies between them.
+
+    ``limit`` is the maximum number of sheets; None: all.
+    """
+    for start in view.entries(INTERVENTION_OPENED.kind, newest_first=True, limit=limit):
         end = view.get(f"{start.id}.closed")
-        yield _build_sheet(view, entries, start, end)
+        until = None if end is None else end.sequence + 1
+        yield from iter_sheets(view.entries(since=start.sequence - 1, until=until), declarations)
 
 
 def _build_sheet(
-    view: JournalView, entries: EntryDeclarations, start: StoredEntry, end: StoredEntry | None
+    start: StoredEntry, lines: Iterable[SheetLine], end: StoredEntry | None
 ) -> InterventionSheet:
     """Return the sheet of an intervention from its first and last entry; ``end`` is None while it is open."""
     record, closing_record = read_details(start), {} if end is None else read_details(end)
-    until = None if end is None else end.sequence
-    lines = tuple(
-        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), entries.list_authors(entry))
-        for entry in view.entries(since=start.sequence, until=until)
-        if entries.is_on_intervention_sheet(entry)
-    )
     return InterventionSheet(
         id=start.id,
         kind=str(record["kind"]),
@@ -163,7 +183,7 @@ def _build_sheet(
         ended_by=str(closing_record.get("person", "")),
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
-        lines=lines,
+        lines=tuple(lines),
         meters_before=_read_meters(record),
         meters_after=_read_meters(closing_record),
         proof="" if end is None else f"{closing_record['person']}  {end.sequence}:{end.hash_hex[:12]}",

@@ -6,7 +6,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
-from egm.staff.sheet import InterventionSheet, iter_sheets
+from egm.staff.sheet import InterventionSheet, iter_last_sheets
 from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
 #: Sheets listed at the machine; ``egm intervention list`` lists them all.
@@ -62,7 +62,7 @@ class InterventionSheetPage(MenuPage):
 
 def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     """Return the sheets of the last interventions, newest first."""
-    return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED_SHEETS_MAX]
+    return list(iter_last_sheets(machine.journal, machine.entries, _LISTED_SHEETS_MAX))
 
 
 def _format_end(sheet: InterventionSheet) -> PageText:

@@ -61,7 +61,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert rig.machine.faults == {}
     finish(rig, "belt replaced", "belt 12").touch("leave")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 2000)
-    (sheet,) = iter_sheets(rig.journal, FEATURES.entries)
+    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entries)
     assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
@@ -107,7 +107,10 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.machine.faults == {}
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
-    assert [sheet.kind for sheet in iter_sheets(rig.journal, FEATURES.entries)] == ["repair", "collection"]
+    assert [sheet.kind for sheet in iter_sheets(rig.journal.entries(), FEATURES.entries)] == [
+        "repair",
+        "collection",
+    ]
 
 
 @pytest.mark.requirement("J-04", "E-12", "J-06:c")
@@ -152,7 +155,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
-    first, second = iter_sheets(again.journal, FEATURES.entries)
+    first, second = iter_sheets(again.journal.entries(), FEATURES.entries)
     assert "base.withdrawn" in {line.what for line in first.lines}
     assert "base.returned" in {line.what for line in second.lines}
     again.close()
@@ -231,7 +234,7 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(rig, tmp_path
     assert again.notice == "refused.authorised"
     Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
     assert again.state is State.IDLE
-    assert next(iter_sheets(again.journal, FEATURES.entries)).lines[-1].what.startswith("menu.")
+    assert next(iter_sheets(again.journal.entries(), FEATURES.entries)).lines[-1].what.startswith("menu.")
     again.close()
 
 
@@ -253,7 +256,7 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     intervene(rig)
     Menu(rig).sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole").touch("leave")
     finish(rig, "belt replaced", "").touch("leave")
-    (sheet,) = iter_sheets(rig.journal, FEATURES.entries)
+    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entries)
     signers = (NUMBERS[Role.SUPERVISOR],)
     assert [line.authors for line in sheet.lines if line.what == "machine.checked"] == [signers]
     rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
@@ -266,6 +269,39 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     assert persons["machine.checked"] == NUMBERS[Role.SUPERVISOR]
 
 
+@pytest.mark.requirement("J-07", "E-08")
+def test_sheets_and_logs_are_the_same_from_an_exported_journal(rig, tmp_path):
+    intervene(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    finish(rig, "cleaned", "").touch("leave")
+    intervene(rig, "still at work")
+    name = next(iter_sheets(rig.journal.entries(), FEATURES.entries)).id
+    rig.close()
+    file, sheet = str(tmp_path / "journal.jsonl"), str(tmp_path / "sheet.txt")
+
+    def egm(*words, code=0):
+        run = CliRunner().invoke(main, list(words))
+        assert run.exit_code == code, run.output
+        return run.output
+
+    egm("audit", "export", file, "--state", str(tmp_path))
+    today, pdf = rig.clock.wall.date().isoformat(), str(tmp_path / "day.pdf")
+    for words in (
+        ["intervention", "list", "--json"],
+        ["intervention", "show", name],
+        ["intervention", "export", name, "--out", sheet, "--format", "text"],
+        ["intervention", "day", today, "--out", pdf],
+        ["audit", "log", "access", "--json"],
+        ["audit", "log", "events", "--json", "--last", "7"],
+        ["audit", "log", "transfers"],
+    ):
+        assert egm(*words, "--file", file) == egm(*words, "--state", str(tmp_path)) != ""
+    assert len(json.loads(egm("audit", "log", "events", "--json", "--last", "7", "--file", file))) == 7
+    assert egm("audit", "log", "transfers", "--file", file) == "the log has no entries\n"
+    assert "give --state" in egm("audit", "log", "plays", "--file", file, code=2)
+
+
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
 def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     stopped = rig.clock.now()
@@ -274,7 +310,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     rig.clock.pass_seconds(3600)
     menu = finish(rig, "cleaned", "")
-    name = next(iter_sheets(rig.journal, FEATURES.entries)).id
+    name = next(iter_sheets(rig.journal.entries(), FEATURES.entries)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (

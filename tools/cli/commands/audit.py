@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -35,13 +36,12 @@ from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
+from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.result_file import resolve_links, result_file
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
 from tools.cli.whole_number import WholeNumber
 
-#: The option that names the state folder.
-STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option for JSON output.
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
@@ -388,32 +388,46 @@ def readout(file: Path) -> None:
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *(each.value for each in Log)]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
+@EXPORT
 @add_format_options
-def log(*, name: str, last: int | None, state: Path | None, output_format: OutputFormat) -> None:
+def log(
+    *, name: str, last: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
+) -> None:
     """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
     It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
     regulations require, complete and with their columns, are in `egm register`.
     """
-    try:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
-            if name == "plays":
-                rows = [
-                    _build_play_row(play)
-                    for play in recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN)
-                ]
-            else:
-                rows = [
-                    _build_row(entry) for entry in FEATURES.entries.read_log(view, Log[name.upper()], last)
-                ]
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    if name == "plays" and file is not None:
+        raise click.UsageError("the log of plays is read from a machine's memory: give --state, not --file")
+    if file is not None:
+        rows = _read_exported_log(file, Log[name.upper()], last)
+    else:
+        rows = _read_log(state or default_state_dir(), name, last)
     if output_format == "text":
-        for line in format_log_lines(rows, find_terminal_width()):
+        for line in format_log_lines(rows, find_terminal_width()) if rows else ["the log has no entries"]:
             echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
     show(output_format, Table(names, (row.values() for row in rows)), document=rows)
+
+
+def _read_log(state: Path, name: str, last: int | None) -> list[dict[str, Any]]:
+    """Return the lines of a log, or of the log of plays, from a machine's memory, newest first."""
+    try:
+        with open_view(state, check_pages=True) as view:
+            if name == "plays":
+                return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN))]
+            return [*map(_build_row, FEATURES.entries.read_log(view, Log[name.upper()], last))]
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _read_exported_log(file: Path, log_name: Log, last: int | None) -> list[dict[str, Any]]:
+    """Return the lines of a log from an exported journal, newest first."""
+    with iter_journals(None, file) as entries:
+        shown = (entry for entry in entries if FEATURES.entries.belongs_to_log(entry.kind, log_name))
+        return [*map(_build_row, reversed(deque(shown, log_name.size if last is None else last)))]
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from meters import JournalError
 from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, Unit
+from tools.cli.journal_source import STATE
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON, PrintedText
 from tools.cli.roster_entries import carry_roster
@@ -47,8 +48,6 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo
 from tools.cli.whole_number import parse_whole_number
 
-#: The option that names the state folder.
-_STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
 _SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
@@ -77,7 +76,7 @@ class _Money:
 
 
 @click.command("inspect")
-@_STATE
+@STATE
 @_SECOND
 @add_format_options
 def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
@@ -306,7 +305,7 @@ def _parse_decisions(
 
 
 @click.command("clear")
-@_STATE
+@STATE
 @_SECOND
 @click.option("--person", type=PrintedText(), required=True, help="The name of the person who clears.")
 @click.option("--second-person", required=True, help="The name of the witness.")

@@ -1,8 +1,6 @@
 """``egm intervention``: the sheets of interventions on a machine, derived from its journal alone."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -11,24 +9,20 @@ from typing import Any
 import click
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import default_state_dir
 from egm.gaming_day import GamingDay
-from egm.integrity.entries import POWER_UP
 from egm.kernel.service_pages import PageRow
 from egm.kernel.service_pages import PageTable as LinesTable
 from egm.screen.text import Texts
 from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, say, say_plain, say_time
-from meters import JournalError, JournalView, open_view
 from paytables.wording import format_count, format_known_names
+from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.result_file import write_result
+from tools.cli.sheet_head import SheetHead
 from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
 from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
-
-#: The option that names the state folder.
-_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
 @click.group()
@@ -36,21 +30,16 @@ def command() -> None:
     """List and print interventions: who opened the machine, why, and what was done (Monaco art. 20.3)."""
 
 
-@contextmanager
-def _open_view(state: Path | None) -> Iterator[JournalView]:
-    """Open a machine's journal for reading. Raises ClickException if it is damaged or missing."""
-    try:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
-            yield view
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[InterventionSheet], GamingDay]:
+    """Return the sheets of all interventions in a journal, oldest first, and the venue's gaming day.
 
-
-@contextmanager
-def _read_sheets(state: Path | None) -> Iterator[list[InterventionSheet]]:
-    """Yield the printable sheets of a machine's interventions while its journal is open for reading."""
-    with _open_view(state) as view:
-        yield list(iter_sheets(view, FEATURES.entries))
+    The journal is that of a machine's memory or the exported one in ``file``. Raises ClickException if it is
+    damaged or missing.
+    """
+    head = SheetHead()
+    with iter_journals(state, file) as entries:
+        sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entries))
+    return sheets, head.day
 
 
 def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:
@@ -64,30 +53,32 @@ def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet
 
 @command.command("list")
 @add_format_options
-@_state
-def list_(state: Path | None, *, output_format: OutputFormat) -> None:
+@STATE
+@EXPORT
+def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """List every intervention, oldest first."""
-    with _read_sheets(state) as sheets:
-        columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
-        rows = (
-            (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
-            for sheet in sheets
-        )
-        show_table(
-            output_format,
-            Table(columns, rows, empty_text="no intervention"),
-            document=[*map(_build_document, sheets)],
-        )
+    sheets, _ = _read_sheets(state, file)
+    columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
+    rows = (
+        (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
+        for sheet in sheets
+    )
+    show_table(
+        output_format,
+        Table(columns, rows, empty_text="no intervention"),
+        document=[*map(_build_document, sheets)],
+    )
 
 
 @command.command("show")
 @click.argument("name")
 @LANGUAGE
-@_state
-def show(name: str, language: str, state: Path | None) -> None:
+@STATE
+@EXPORT
+def show(name: str, language: str, state: Path | None, file: Path | None) -> None:
     """Print the sheet of one intervention as text."""
-    with _read_sheets(state) as sheets:
-        echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
+    sheets, _ = _read_sheets(state, file)
+    echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
 
 
 @command.command("export")
@@ -104,11 +95,14 @@ def show(name: str, language: str, state: Path | None) -> None:
     help="The format of the file.",
 )
 @LANGUAGE
-@_state
-def export(name: str, out: Path, output_format: str, language: str, state: Path | None) -> None:
+@STATE
+@EXPORT
+def export(
+    name: str, out: Path, output_format: str, language: str, state: Path | None, file: Path | None
+) -> None:
     """Write the sheet of one intervention to a file, for printing, signing and filing."""
-    with _read_sheets(state) as sheets:
-        sheet = _find_sheet(sheets, name)
+    sheets, _ = _read_sheets(state, file)
+    sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
@@ -125,17 +119,15 @@ def export(name: str, out: Path, output_format: str, language: str, state: Path 
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )
 @LANGUAGE
-@_state
-def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
+@STATE
+@EXPORT
+def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write every sheet of one day to one PDF, for the management (Monaco art. 20.3).
 
     A sheet belongs to the gaming day on which its machine was stopped; an intervention still open is included
     and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
-    with _open_view(state) as view:
-        sheets = list(iter_sheets(view, FEATURES.entries))
-        powered = next(view.entries((POWER_UP.kind,), newest_first=True, limit=1), None)
-    days = GamingDay.read_recorded(None if powered is None else powered.record)
+    sheets, days = _read_sheets(state, file)
     of_day = [
         sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
     ]

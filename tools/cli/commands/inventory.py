@@ -9,16 +9,13 @@ from egm.config.cabinet_file import default_state_dir
 from egm.screen.text import Texts
 from egm.staff.inventory import InventorySheet, read_technical_sheet
 from meters import JournalError, open_view
-from tools.cli.commands.register import iter_journals
+from tools.cli.journal_source import STATE, iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
 from tools.floor import house
-
-#: The option that names the state folder.
-_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
 @click.group()
@@ -41,7 +38,7 @@ def _read_sheet(state: Path | None) -> InventorySheet:
 @command.command("show")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 @LANGUAGE
-@_state
+@STATE
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
     sheet = _read_sheet(state)
@@ -63,7 +60,7 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
     help="The file for the duplicate.",
 )
 @LANGUAGE
-@_state
+@STATE
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
 

@@ -10,6 +10,7 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from meters.media import MediumLabel, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
+from tools.cli.journal_source import STATE
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON
 from tools.cli.staff import authenticate_for, load_roster
@@ -17,8 +18,6 @@ from tools.cli.tables import OutputFormat, Table, add_format_options, number_col
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
-#: The option that names the state folder.
-_STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
 _SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
@@ -31,7 +30,7 @@ def command() -> None:
 
 
 @command.command()
-@_STATE
+@STATE
 @_SECOND
 @add_format_options
 def show(state: Path | None, second: Path | None, *, output_format: OutputFormat) -> None:
@@ -66,7 +65,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 
 
 @command.command()
-@_STATE
+@STATE
 @_SECOND
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON, required=True, help="Why the medium is replaced.")

@@ -19,6 +19,7 @@ from meters.storage import DiskStorage
 from meters.table import METER_BY_NAME, Unit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
+from tools.cli.journal_source import STATE
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
@@ -88,7 +89,7 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+@STATE
 @click.option(
     "--where",
     multiple=True,

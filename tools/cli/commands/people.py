@@ -21,6 +21,7 @@ from egm.people import (
 )
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
+from tools.cli.journal_source import STATE
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON, PrintedText
 from tools.cli.roster_entries import renew_roster
@@ -28,8 +29,6 @@ from tools.cli.staff import authenticate, authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
-#: The option that names the state folder.
-_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the person who makes the change.
 _by = click.option("--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others.")
 
@@ -77,7 +76,7 @@ def _ask_new_pin(number: str) -> str:
     "--role", type=click.Choice([role.value for role in Role]), required=True, help="See `egm people roles`."
 )
 @_by
-@_state
+@STATE
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load_roster(state)
@@ -95,7 +94,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @click.argument("number")
 @click.option("--again", "enable", is_flag=True, help="Enable the person again.")
 @_by
-@_state
+@STATE
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
     roster = load_roster(find_memory_folder(state))
@@ -111,7 +110,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @command.command("pin")
 @click.argument("number")
 @_by
-@_state
+@STATE
 def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
     roster = load_roster(find_memory_folder(state))
@@ -132,7 +131,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     type=click.Path(path_type=Path, exists=True),
     help="The cabinet file, which names the second medium.",
 )
-@_state
+@STATE
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
     """Replace a lost staff roster by a new one without staff; the machine must be stopped, and both copies lost.
 
@@ -164,7 +163,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @command.command("list")
 @click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
 @add_format_options
-@_state
+@STATE
 def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
     """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
     roster = load_roster(find_memory_folder(state))

@@ -1,8 +1,5 @@
 """``egm register``: the venue's registers, from a machine's memory or from an exported journal."""
 
-from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,15 +9,12 @@ import click
 from egm.app.features import REGISTERS
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
-from egm.record_codec import RecordError
 from egm.screen.text import Texts
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
-from meters import JournalError, StoredEntry, open_view
+from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
-from meters.export import ExportReader
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
-from paytables.source import open_regular_file
 from tools.audit.collusion import (
     LARGE_FOLDS_MIN,
     LARGE_SHARE,
@@ -30,6 +24,7 @@ from tools.audit.collusion import (
     iter_round_results,
 )
 from tools.audit.statement import Period, compute_statement
+from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
     BAD_STYLE,
@@ -50,17 +45,9 @@ _TITLE_BY_COLUMN = {"time_utc": "time (UTC)"}
 _STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYLE, "missing": BAD_STYLE}
 #: How the verdict on two positions is printed.
 _STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
-#: The option that names the state folder.
-STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
 MEDIUM = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
-)
-#: The option that names an exported journal.
-_EXPORT = click.option(
-    "--file",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="An exported journal (egm audit export) instead of a machine's memory.",
 )
 
 
@@ -84,7 +71,7 @@ def list_(*, output_format: OutputFormat) -> None:
 @command.command("show")
 @click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
 @STATE
-@_EXPORT
+@EXPORT
 @add_format_options
 def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print one of the machine's registers, oldest line first."""
@@ -114,7 +101,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
     help="Only this player position: its buy-ins, wagers, wins and cash-outs.",
 )
 @STATE
-@_EXPORT
+@EXPORT
 @add_format_options
 def statement_(
     *, by: Period, position: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
@@ -154,7 +141,7 @@ def statement_(
     """
 )
 @STATE
-@_EXPORT
+@EXPORT
 @add_format_options
 def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print the flows of money between positions at poker, and the signs of collusion."""
@@ -183,44 +170,6 @@ def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a meter in a statement."""
     times = (meter in METER_BY_NAME and METER_BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCE_METERS
     return "times" if times else f"cents ({currency})" if currency else "cents"
-
-
-@contextmanager
-def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``.
-
-    An error in the caller's reading of an entry is reported as invalid content of that entry: anybody can sign
-    an exported file with a key of their own.
-    """
-    folder = state or default_state_dir()
-    last_entries: deque[StoredEntry] = deque(maxlen=1)
-    try:
-        if file is None:
-            with open_view(folder, check_pages=True) as view:
-                yield _watch_entries(view.entries(), last_entries)
-            return
-        with open_regular_file(file) as source:
-            reader = ExportReader(source, str(file))
-            yield _watch_entries(reader.iter_entries(), last_entries)
-    except (JournalError, RecordError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if not last_entries:
-            raise
-        entry = last_entries[0]
-        raise click.ClickException(
-            f"{file or folder}: entry {entry.sequence}, {entry.kind}, has a content that no machine writes: {error}; "
-            "nothing is printed. Find every invalid entry with: egm audit verify"
-        ) from error
-    if reader.footer_fault:
-        raise click.ClickException(f"{file}: {reader.footer_fault}")
-
-
-def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:
-    """Yield the entries unchanged, and store each in ``last_entries`` first."""
-    for entry in entries:
-        last_entries.append(entry)
-        yield entry
 
 
 @command.command()

@@ -9,6 +9,7 @@ from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, open_view
 from paytables.wording import format_percent
 from tools.audit.returns import EXPLAINED_Z, Return, iter_returns
+from tools.cli.journal_source import STATE
 from tools.cli.tables import (
     BAD_STYLE,
     DOUBT_STYLE,
@@ -27,7 +28,7 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+@STATE
 @add_format_options
 def command(state: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).

@@ -10,6 +10,7 @@ import click
 
 from egm.config.cabinet_file import POSITIONS_MAX, StateFolder, default_state_dir
 from tools.cli.commands.par import load
+from tools.cli.journal_source import STATE
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
@@ -74,7 +75,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
 
 @command.command()
-@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+@STATE
 @click.option("--top", is_flag=True, help="Print the address of the top screen.")
 @click.option(
     "--position",

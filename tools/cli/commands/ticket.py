@@ -41,6 +41,7 @@ from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
+from tools.cli.journal_source import STATE
 from tools.cli.printed_text import REASON
 from tools.cli.result_file import write_result
 from tools.cli.staff import authenticate_for, load_roster
@@ -83,8 +84,6 @@ def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) ->
     return value
 
 
-#: The option that names the state folder.
-_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
 _medium = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
@@ -155,7 +154,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     """Return a CLI command for an action by enrolled staff on a ticket; ``act`` returns a text about what it did."""
 
     @_number
-    @_state
+    @STATE
     @_medium
     @_person
     @_second
@@ -236,7 +235,7 @@ def command() -> None:
 # ---------------------------------------------------------------- looking
 @command.command("check")
 @_number
-@_state
+@STATE
 @_medium
 @add_format_options
 def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
@@ -267,7 +266,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
 
 
 @command.command("list")
-@_state
+@STATE
 @click.option(
     "--only",
     type=click.Choice([state.value for state in TicketState]),
@@ -304,7 +303,7 @@ def list_(
 
 
 @command.command("report")
-@_state
+@STATE
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
 @_medium
 @add_format_options
@@ -356,7 +355,7 @@ def report(
 
 
 @command.command("payees")
-@_state
+@STATE
 @_medium
 @add_format_options
 def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
@@ -387,7 +386,7 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
 
 @command.command("prove")
 @_number
-@_state
+@STATE
 @_medium
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     """Prove a ticket from the machine's journals alone. Exit status 1 if a machine has redeemed it.
@@ -466,7 +465,7 @@ def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -
 
 
 @command.command("restore")
-@_state
+@STATE
 @_medium
 @_person
 @click.option("--second", required=True, help="The second person's staff number.")

@@ -306,7 +306,7 @@ class World:
             wire.tick()
             reply = b"" if lost_part == "request" else wire.send(message)
         except JournalError:
-            if self.is_on:
+            if not self.medium.dead:
                 raise
             return b""  # the power failed while the machine answered
         return reply if self.is_on and not lost_part else b""

@@ -1,0 +1,61 @@
+"""The journal that a command reads: a machine's memory (``--state``) or an exported journal (``--file``)."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.record_codec import RecordError
+from meters import JournalError, StoredEntry, open_view
+from meters.export import ExportReader
+from paytables.source import open_regular_file
+
+#: The option that names the state folder.
+STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names an exported journal.
+EXPORT = click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An exported journal (egm audit export) instead of a machine's memory.",
+)
+
+
+@contextmanager
+def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
+    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``.
+
+    An error in the caller's reading of an entry is reported as invalid content of that entry: anybody can sign
+    an exported file with a key of their own.
+    """
+    folder = state or default_state_dir()
+    last_entries: deque[StoredEntry] = deque(maxlen=1)
+    try:
+        if file is None:
+            with open_view(folder, check_pages=True) as view:
+                yield _watch_entries(view.entries(), last_entries)
+            return
+        with open_regular_file(file) as source:
+            reader = ExportReader(source, str(file))
+            yield _watch_entries(reader.iter_entries(), last_entries)
+    except (JournalError, RecordError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not last_entries:
+            raise
+        entry = last_entries[0]
+        raise click.ClickException(
+            f"{file or folder}: entry {entry.sequence}, {entry.kind}, has a content that no machine writes: {error}; "
+            "nothing is printed. Find every invalid entry with: egm audit verify"
+        ) from error
+    if reader.footer_fault:
+        raise click.ClickException(f"{file}: {reader.footer_fault}")
+
+
+def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:
+    """Yield the entries unchanged, and store each in ``last_entries`` first."""
+    for entry in entries:
+        last_entries.append(entry)
+        yield entry
