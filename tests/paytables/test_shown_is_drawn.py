@@ -127,6 +127,54 @@ def list_drawn_cards(records):
     return names
 
 
+@pytest.mark.requirement("B-07")
+@pytest.mark.parametrize(
+    ("name", "question", "options"),
+    [
+        ("all-american", "hold", {}),
+        ("quebec-blackjack", "blackjack", {"bets": {"main": 2}}),
+        ("quebec-blackjack-progressive-1", "insurance", {"bets": {"main": 2}}),
+        ("quebec-multi-action-blackjack", "blackjack", {"bets": {"main": 2, "second": 2}}),
+        ("quebec-caribbean-stud", "raise", {"bets": {"ante": 1}}),
+        ("quebec-let-it-ride", "second-bet", {"bets": {"bet-3": 1, "bet-1": 1, "bet-2": 1}}),
+        ("quebec-pai-gow", "set", {"bets": {"stake": 20}}),
+        ("quebec-pai-gow-poker", "set", {"bets": {"stake": 20}}),
+        ("quebec-red-dog", "red-dog", {"bets": {"ante": 1}}),
+        ("quebec-super-pan-9", "super-pan", {"bets": {"stake": 20}}),
+        ("quebec-texas-holdem-room", "betting", {"seats": {"0": {"stack": 160}, "1": {"stack": 160}}}),
+        ("quebec-war", "war", {"bets": {"main": 2}}),
+        ("hold-fast", "hold", {}),
+        ("orchard-picnic", "pick", {}),
+    ],
+)
+def test_no_number_is_drawn_before_a_question_but_for_what_is_shown_before_it(
+    name, question, options, seeded_draw
+):
+    """The cards that replace others, the next cards and the contents of a box are drawn after the player's choice."""
+    game, asked = load_game(name), set()
+    bets = options.get("seats", {"0": options.get("bets")}).values()
+    staked = (
+        sum(credits_ for each in bets for credits_ in each.values()) if options else max(game.bet_options)
+    )
+    wager = game.build_wager(staked, **options)
+    for seed in range(100):
+        draw, shown = RecordingDraw(seeded_draw(f"{name} {seed}")), 0
+        played = Round(game.play(wager, draw), wager)
+        played.advance()
+        while played.decision is not None:
+            asked.add(played.decision.kind)
+            purposes = [purpose for _, _, purpose in draw.records]
+            shown += sum(cue.kind in {"deal", "draw", "position"} for cue in played.cues)
+            if name in REELS:  # their windows are shown, and what each earlier choice has drawn
+                purposes = [purpose for purpose in purposes if ".reel" not in purpose]
+            assert len(purposes) == shown, purposes
+            shown += played.decision.kind == "pick"
+            played.advance(Choice(played.decision.options[0]))
+        if question in asked:
+            return
+    pytest.fail(f"{name} asked only {asked}")
+
+
 @pytest.mark.requirement("B-08", "M-19:b")
 @pytest.mark.parametrize("name", [name for name in list_shipped_games() if name not in REELS])
 def test_what_is_shown_of_a_round_is_what_its_numbers_are(name, seeded_draw):
