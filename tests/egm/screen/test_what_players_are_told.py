@@ -888,6 +888,28 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     }
 
 
+@pytest.mark.requirement("M-17")
+@EVERY_LAYOUT
+def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_is_complete(
+    games, published, theme, layout
+):
+    game = next(one for one in published if one.id == "aurora-keno")
+    source = next(one for one in games if one.id == game.id)
+    outcomes_ = (play_game(source, f"award/{number}", min(game.bet_options)) for number in range(50))
+    outcome = next(one for one in outcomes_ if one.win_credits > 2)
+    (draw,) = outcome.to_json()["display"]["draws"]
+    assert draw["ways"][0]["hits"]
+    view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
+    paid = texts.format_count("keno.pays", outcome.win_credits)
+    hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
+    stops = build_view_timeline(view, theme).steps[0].stops
+    moments = [replace(view, now=view.show.began + stop + 0.001) for stop in stops[-2:]]
+    moments.append(replace(view, show=None, last_display_step=view.show.steps[-1]))
+    on_board = [" ".join(words_on(moment, layout)) for moment in moments]
+    assert [paid in words for words in on_board] == [False, True, True]
+    assert [hits in words for words in on_board] == [False, True, True]
+
+
 @pytest.mark.requirement("C-25")
 @pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
 def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, published, language):

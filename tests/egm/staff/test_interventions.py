@@ -177,13 +177,14 @@ def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
     assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
-@pytest.mark.requirement("J-06:c", "E-12")
+@pytest.mark.requirement("J-04", "J-06:c", "E-12")
 @pytest.mark.parametrize("unattended", [False, True])
-def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, unattended):
-    rig.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
-    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+@pytest.mark.parametrize("door", ["main", "drop", "stacker"])
+def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, door, unattended):
+    rig.engine.handle(EventType.DOOR_OPENED, door=door, unattended=unattended)
+    rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.state is State.TILT
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert rig.machine.faults["unidentified_opening"]["detail"] == door
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     Menu(rig).prove(Role.SUPERVISOR)
     assert rig.state is State.IDLE

@@ -52,6 +52,7 @@ def test_software_as_signed_is_right_and_says_who_signed_it(installation):
 CHANGED = (
     "egm/play/rounds.py",
     "egm/profiles/generic.toml",
+    "egm/screen/art/pictures/alarm.svg",
     "egm/screen/catalogue/fr.toml",
     "egm/screen/fonts/Lobster.otf",
     "meters/journal.py",
