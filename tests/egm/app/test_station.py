@@ -114,6 +114,23 @@ def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, v
     rig.close()
 
 
+@pytest.mark.requirement("G-03")
+def test_the_acceptor_takes_only_the_bills_of_the_profile_that_every_host_allows(tmp_path):
+    rig, station = a_station(tmp_path, 0)
+    bills = Acceptor()
+    station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills))
+    for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
+        station.engine.handle(started)
+    station.process_change()
+    assert bills.taken == frozenset(rig.profile.value_in.bills_cents)
+    selected = {"source": "host:main", "name": "bills"}
+    for value, taken in (((500, 1000, 123), {500, 1000}), (None, rig.profile.value_in.bills_cents)):
+        station.engine.handle(EventType.CONTROL, **selected, value=value)
+        station.process_change()
+        assert bills.taken == frozenset(taken)
+    rig.close()
+
+
 @pytest.mark.requirement("N-04", "C-24")
 def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:
