@@ -459,7 +459,8 @@ def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
         for catch, pay in table.pays.items():
             assert not pay or stage.texts.number(pay) in format_catch_award(stage, table.spots, catch)
     spots, shown = list_keno_prizes(stage)
-    assert {catch for catch, _ in shown} >= {
-        level.catch for level in loaded.rules.definition.progressive if level.spots == spots
-    }
+    (pays,) = [table.pays for table in loaded.rules.definition.table if table.spots == spots]
+    levels = {level.catch for level in loaded.rules.definition.progressive if level.spots == spots}
+    assert {catch for catch, _ in shown} == levels | pays.keys()
+    assert all(stage.texts.number(pays[catch]) in text for catch, text in shown if pays.get(catch))
     assert loaded.rules.list_remarks() == ()

@@ -114,14 +114,14 @@ def of_rows(code: str, carried_out: Callable[[str, Does], None], *rows: str) -> 
 @pytest.mark.parametrize(
     ("code", "carried_out"),
     [
-        of_rows("bill_acceptor.stacker_removed", acceptor_off, "G-01", "G-06"),
-        of_rows("bill_acceptor.stacker_full", acceptor_off, "G-06"),
+        of_rows("bill_acceptor.stacker_removed", acceptor_off, "G-01", "G-04", "G-06"),
+        of_rows("bill_acceptor.stacker_full", acceptor_off, "G-04", "G-06"),
         of_rows("bill_acceptor.jam", acceptor_off, "G-06"),
         of_rows("bill_acceptor.stacker_jam", acceptor_off, "G-06"),
         of_rows("bill_acceptor.failure", acceptor_off, "G-06"),
-        of_rows("bill_acceptor.communication", acceptor_off, "G-06", "G-15"),
+        of_rows("bill_acceptor.communication", acceptor_off, "G-04", "G-06", "G-15"),
         of_rows("bill_acceptor.cheat", stops, "G-06"),
-        of_rows("coin_acceptor.communication", acceptor_off, "G-15"),
+        of_rows("coin_acceptor.communication", acceptor_off, "G-04", "G-15"),
         of_rows("coin_acceptor.coin_cheat", stops, "G-07"),
         of_rows("coin_acceptor.jam", stops, "G-07"),
         of_rows("coin_acceptor.sensor_stuck", stops, "G-07"),
