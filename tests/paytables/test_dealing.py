@@ -28,7 +28,7 @@ def courses(population: int, picks: int) -> Iterator[tuple[int, ...]]:
     return product(*(range(population - i) for i in range(picks)))
 
 
-@pytest.mark.requirement("B-06", "B-13")
+@pytest.mark.requirement("B-06", "B-09", "B-13")
 @pytest.mark.parametrize(("population", "picks"), [(1, 1), (4, 0), (5, 2), (6, 3), (5, 5), (7, 7)])
 def test_every_order_of_balls_comes_from_exactly_one_course_of_draws(population: int, picks: int) -> None:
     orders = [
@@ -38,7 +38,7 @@ def test_every_order_of_balls_comes_from_exactly_one_course_of_draws(population:
     assert all(len(set(order)) == picks and set(order) <= set(range(population)) for order in orders)
 
 
-@pytest.mark.requirement("B-06", "B-13")
+@pytest.mark.requirement("B-06", "B-09", "B-13")
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 0, 1), (3, 1)])
 def test_every_order_of_a_shoe_comes_from_as_many_courses_as_its_equal_cards_have(
     counts: tuple[int, ...],

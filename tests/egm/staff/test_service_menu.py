@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egm.app.features import MENU
+from egm.app.features import FEATURES, MENU
 from egm.app.view import snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
@@ -437,6 +438,8 @@ def test_every_turn_of_a_key_is_kept(menu):
     menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
     assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
     assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
+    logged = [entry.kind for entry in FEATURES.entries.read_log(menu.room.journal, Log.ACCESS)]
+    assert logged == ["key.returned", "key.turned"]
 
 
 # ---------------------------------------------------------------------------------------------- forms
