@@ -14,11 +14,29 @@ from rigs.software import Installation
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, compute_component_digests, compute_signatures, read_seed
-from egm.verify.manifest import ManifestError, create_key, format_public_key, load_signed, read_key, sign
+from egm.verify import tree
+from egm.verify.digest import (
+    Algorithm,
+    compute_component_digests,
+    compute_digests,
+    compute_signatures,
+    read_seed,
+)
+from egm.verify.examine import verify_software_files
+from egm.verify.manifest import (
+    Manifest,
+    ManifestError,
+    create_key,
+    encode_unsigned,
+    format_public_key,
+    load_signed,
+    read_key,
+    sign,
+)
 from egm.verify.own_files import list_own_files
 from egm.verify.tree import (
     COMPONENTS,
+    PRODUCT_PACKAGES,
     Scope,
     find_component,
     list_software_files,
@@ -90,6 +108,40 @@ def test_a_foreign_file_is_found_wherever_it_lies(installation):
     for path in paths:
         path.unlink()
     assert found.trouble == tuple(f"{name}: foreign" for name in names)
+
+
+@pytest.mark.requirement("A-12", "A-15")
+def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries(tmp_path, monkeypatch):
+    monkeypatch.setattr(tree, "_find_package_folder", tmp_path.joinpath)
+    monkeypatch.setattr(tree.sysconfig, "get_path", lambda _kind: str(tmp_path / "site"))
+    for package in (*PRODUCT_PACKAGES, "site"):
+        (tmp_path / package / "__pycache__").mkdir(parents=True)
+    (compiled := tmp_path / "rng" / "__pycache__" / "draws.pyc").write_bytes(b"compiled")
+    (library := tmp_path / "site" / "library.py").write_bytes(b"library")
+    scope, key = Scope(libraries=True, bytecode=True), read_key(create_key(), "test")
+    manifest = Manifest(
+        version="1.0",
+        made="2026-01-01T00:00:00+00:00",
+        reason="first",
+        libraries=True,
+        bytecode=True,
+        files=compute_digests(list_software_files(scope)),
+    )
+    manifest_file = tmp_path / "software.manifest"
+    manifest_file.write_bytes(sign(encode_unsigned(manifest), key, "test"))
+
+    def examine():
+        return verify_software_files(manifest_file, format_public_key(key), ()).trouble
+
+    assert examine() == ()
+    compiled.with_name("planted.pyc").write_bytes(b"?")
+    library.with_name("planted.bin").write_bytes(b"?")
+    library.write_bytes(b"Library")
+    assert examine() == (
+        "libraries/library.py: altered",
+        "libraries/planted.bin: foreign",
+        "rng/__pycache__/planted.pyc: foreign",
+    )
 
 
 @pytest.mark.requirement("A-12", "G-14:b")
