@@ -112,7 +112,7 @@ COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
 @pytest.mark.parametrize("args", COMMANDS)
 def test_a_line_that_is_not_an_entry_is_named(folder, tmp_path, args):
     lines = (tmp_path / "audit.jsonl").read_bytes().splitlines(keepends=True)
-    for line, said in ((b"{}\n", "KeyError"), (b'{"id":\n', "JSON"), (b"\xff\n", "utf-8")):
+    for line, said in ((b"{}\n", "sequence is missing"), (b"[]\n", "not a JSON object"), (b'{"id":\n', "JSON"), (b"\xff\n", "utf-8")):
         (tmp_path / "broken.jsonl").write_bytes(b"".join([*lines[:3], line, *lines[4:]]))
         refused = run(*args, "--file", tmp_path / "broken.jsonl")
         assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
