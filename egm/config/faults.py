@@ -16,7 +16,7 @@ from egm.config.documented import read_field_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
 from paytables.source import parse_toml, read_contents
-from paytables.wording import find_nearest_words
+from paytables.wording import describe_wrong_value, find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
@@ -59,7 +59,7 @@ class Fault:
             " ..." if len(self.allowed_values) > _LISTED_VALUES_MAX else ""
         )
         return (
-            f"{where}{key}{self.problem}{suggestion}{f' (there are: {listed_words})' if listed_words else ''}"
+            f"{where}{key}{self.problem}{suggestion}{f' (allowed: {listed_words})' if listed_words else ''}"
         )
 
 
@@ -201,10 +201,7 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
         meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
         text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
-        text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        text += (
-            f", not {value!r}" if isinstance(value, str | int | float | bool) and "must be" in text else ""
-        )
+        text = describe_wrong_value(error["msg"], value)
     return Fault(format_location(at), text, lines.find_line(at))
 
 

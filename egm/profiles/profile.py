@@ -31,7 +31,8 @@ from meters.table import METER_BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import ONTARIO_LIMITS, OddsLimits
-from paytables.source import Source, parse_toml, read
+from paytables.source import Source, describe_toml_error, parse_toml, read
+from paytables.wording import describe_wrong_value
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
@@ -545,11 +546,12 @@ def load_profile(name: str | Path) -> Profile:
     try:
         return _read_profile(source)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{file}: not TOML: {error}") from None
+        raise OperatorError(f"{file}: {describe_toml_error(error)}") from None
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first_error["loc"]) or "profile"
-        raise OperatorError(f"{file}: {where}: {first_error['msg']}") from None
+        reason = describe_wrong_value(first_error["msg"], first_error["input"])
+        raise OperatorError(f"{file}: {where}: {reason}") from None
 
 
 @lru_cache(maxsize=16)
