@@ -30,6 +30,7 @@ from paytables import DefinitionError, Game, PaytableError, list_shipped_games
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.printed_text import REASON
+from tools.cli.result_file import describe_file_error
 from tools.cli.tables import (
     BAD_STYLE,
     DOUBT_STYLE,
@@ -100,10 +101,10 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
-        Column("", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
+        Column("effect", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
-        Column("there are", "allowed", width_max=_INLINE_LIST_MAX),
+        Column("allowed values", "allowed", width_max=_INLINE_LIST_MAX),
     )
     empty_text = (
         "no error was found"
@@ -295,7 +296,10 @@ def new(
     cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))
-    file.write_text(text, encoding="utf-8")
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(describe_file_error(file, error)) from None
     echo(f"{file} written; try: egm cabinet check {file}; egm run --cabinet {file}")
 
 

@@ -36,6 +36,7 @@ from tools.cli.commands.par import (
     load_named_profile,
     note_stated_figures,
 )
+from tools.cli.result_file import describe_file_error
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
@@ -191,6 +192,10 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
 
     For a family without a template, its simplest game is copied.
     """
+    if file.suffix != ".toml":
+        raise click.ClickException(
+            f"{file}: the name of a definition file must end in .toml; nothing was written"
+        )
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
     new_id = game_id or file.stem
@@ -205,8 +210,8 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         )
         origin = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
     if origin is None:
-        words = template.read_text(encoding="utf-8").replace("@ID@", new_id)
-        text, file_text = words, f"a template of a {family_name} game"
+        text = template.read_text(encoding="utf-8").replace("@ID@", new_id)
+        file_text = f"a template of a {family_name} game"
     else:
         text, file_text = (
             _copy_definition(origin, new_id),
@@ -215,7 +220,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from None
+        raise click.ClickException(describe_file_error(file, error)) from None
     echo(f"{file}: {file_text}; try: egm game check {file}")
 
 

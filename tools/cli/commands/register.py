@@ -24,6 +24,7 @@ from tools.audit.collusion import (
     iter_round_results,
 )
 from tools.audit.statement import Period, compute_statement
+from tools.cli.day import Day
 from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
@@ -229,9 +230,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 @command.command()
 @STATE
 @MEDIUM
-@click.option(
-    "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Erase records older than this day."
-)
+@click.option("--before", required=True, type=Day(), help="Erase records older than this day.")
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
     identities_store = _open_register(state or default_state_dir(), medium)
