@@ -178,11 +178,11 @@ def _open_first_copy(
     try:
         if key is not None:
             verify_pages(medium, state_dir, key)
-    except Exception as damage:  # noqa: BLE001 (its entries are read all the same, each proved by itself)
+    except Exception as damage:  # noqa: BLE001 (its entries are still read, each with its own proof)
         reason = str(damage)
     try:
         database = DatabaseReader.open(medium, state_dir)
-    except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
+    except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
         return lambda _: (), str(damage)
     open_files.callback(database.close)
     return database.iter_sealed_entries, reason
@@ -274,7 +274,7 @@ def _are_copies_in_agreement(
         return True
     try:
         return next(iter(longer(common - 1))).entry.hash_hex == shorter.head_hex
-    except Exception:  # noqa: BLE001 (it was read to there before: the medium itself is failing)
+    except Exception:  # noqa: BLE001 (this part was readable before, so the medium is failing)
         return False
 
 
@@ -282,7 +282,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
     """Return the machine's key, which proves the journal's seals; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
-    except Exception:  # noqa: BLE001 (without it the chain alone must do)
+    except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)
         return None
 
 

@@ -41,7 +41,7 @@ class HardMeterService:
                 await self._news.wait()
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
         """Request another update of the electromechanical counters after a change of the machine."""
         self._news.set()
 

@@ -181,7 +181,7 @@ class _QuietHandler(WSGIRequestHandler):
             self.server.mark_request_complete(self.connection)
         return is_complete
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's parameter name)
         """Log nothing: a scrape is not an event."""
 
 

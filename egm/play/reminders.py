@@ -37,7 +37,7 @@ class Reminders:
                 async with asyncio.timeout(self._compute_seconds_to_wait()):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Trigger another check for due reminders to the player, because the machine has changed."""
         self._news.set()
 

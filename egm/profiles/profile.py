@@ -50,7 +50,7 @@ def _parse_fraction(value: object) -> Fraction:
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
     """Return the policy by which the random number generator takes fresh entropy, from its table in a profile."""
     if not isinstance(value, dict):
-        raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
+        raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic expects ValueError)
     try:
         return ReseedPolicy.from_mapping(value)
     except RngError as error:
@@ -558,5 +558,5 @@ def load_profile(name: str | Path) -> Profile:
 def _read_profile(source: Source) -> Profile:
     """Return the profile read from a file; cached, because several parts of the machine load the same file."""
     profile = Profile.model_validate(parse_toml(source.data.decode()))
-    profile._file = source  # noqa: SLF001 (its own maker)
+    profile._file = source  # noqa: SLF001 (this function creates the object)
     return profile

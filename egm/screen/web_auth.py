@@ -51,7 +51,7 @@ _USED = (
 
 def create_token() -> str:
     """Return a random token for the browser screen, long enough that it cannot be guessed."""
-    return os.urandom(24).hex()  # noqa: TID251 (a token)
+    return os.urandom(24).hex()  # noqa: TID251 (it makes a token)
 
 
 @dataclass(slots=True)

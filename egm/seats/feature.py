@@ -87,7 +87,7 @@ class BettingClock:
                 async with asyncio.timeout(wait):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Trigger another check of the betting periods, because the machine has changed."""
         self._news.set()
 

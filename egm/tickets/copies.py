@@ -407,7 +407,7 @@ class TicketLedgerCopies:
 
     def _select_rows(self, clause: str, *parameters: object) -> list[Row]:
         """Return the moves in the ledger's database that an SQL clause selects."""
-        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (no values)
+        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 
     def run(self, sql: str, *parameters: object) -> Rows:
         """Run one SQL statement on the ledger's database, and return its rows.

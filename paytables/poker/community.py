@@ -316,7 +316,7 @@ def _fill_strengths(
     return low, high
 
 
-def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
+def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     unseen: Ints,
     low: int,
     high: int,

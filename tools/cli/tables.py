@@ -329,9 +329,9 @@ def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[
     """
     console = Terminal(stderr=True)
     if not console.is_terminal:
-        yield lambda done: None  # noqa: ARG005 (the parameter of a step)
+        yield lambda done: None  # noqa: ARG005 (signature of the progress function)
         return
-    from rich.progress import (  # noqa: PLC0415 (a tenth of a short command)
+    from rich.progress import (  # noqa: PLC0415 (a tenth of the time of a short command)
         BarColumn,
         MofNCompleteColumn,
         Progress,

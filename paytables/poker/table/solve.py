@@ -57,7 +57,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
-        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
+        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (slow to load)
 
         proofs[MAIN_BET] = solve_streets(definition, *how)
     elif not definition.ante.is_independent_of_bank:

@@ -261,7 +261,7 @@ def new(
     Values not given as options are asked for on a terminal; otherwise marked examples are written that must
     be changed: egm cabinet check reports them.
     """
-    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (drivers; `check` does without)
+    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (it loads the drivers, which `check` does not need)
 
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")

@@ -143,7 +143,7 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
-    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here takes)
+    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here needs)
 
     keys_by_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
     answers = (
@@ -249,9 +249,9 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     (DEFINITIONS.md).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    import pygame  # noqa: PLC0415 (the environment comes first)
+    import pygame  # noqa: PLC0415 (the environment must be set first)
 
-    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
+    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment must be set first)
     from egm.screen.audio.scores import list_own_cues, read_sound_table  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
@@ -291,7 +291,7 @@ def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
     proved = schema["properties"].get(PROVED_KEY, {})
     for table in (proved, *proved.get("anyOf", ())):
         while "$ref" in table:
-            table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (the table referred to)
+            table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (moves to the referenced table)
         if table.get("type") == "object":
             for pattern, figures in table.pop("patternProperties", {}).items():
                 table |= {"propertyNames": {"pattern": pattern}, "additionalProperties": figures}

@@ -100,7 +100,7 @@ def battery(
     finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
     both are reported.
     """
-    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
+    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
     from tools.lab.rng.battery.run import GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
     from tools.lab.rng.production import Production  # noqa: PLC0415

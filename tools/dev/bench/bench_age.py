@@ -62,7 +62,7 @@ class Player:
 
     def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
         self._engine = engine
-        self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
+        self._random = random.Random(seed)  # noqa: S311 (it chooses players and games, not outcomes)
         self.games = 0
 
     def play(self, games: int) -> None:
