@@ -1,9 +1,9 @@
 """The two media of a machine's memory, each with a label, so that a missing or exchanged medium is recognised.
 
-A label states its machine, which of the two media it is, its own number and that of the other medium. The
-labels decide how the memory opens:
+A label states the machine, whether its medium is the first or the second one, the medium's number, and the
+number of the other medium. The labels decide how the memory opens:
 
-* Both name each other: normal operation.
+* Each label has the number of the other medium: normal operation.
 * The first medium is blank and the second is this machine's: the first is rebuilt from the second.
 * The second medium is absent, blank, another machine's, or one that has since been replaced: it is left untouched
   (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
@@ -11,7 +11,7 @@ labels decide how the memory opens:
 * A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied, it
   counts as a replaced medium, and a technician must confirm it.
 
-A label proves nothing: the copies on the medium prove their own authenticity.
+A label is no proof. The authenticity of a copy is verified from its entries.
 """
 
 import json

@@ -2,8 +2,9 @@
 
 A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that
 :func:`add_format_options` took from the command line. On a terminal a table wraps between words. If it still
-does not fit, a table of figures continues below with its ``naming`` columns repeated, and each row of any
-other table becomes a block of ``column  value`` lines. Nothing is ever cut, and values from files or
+does not fit, the columns of a table of figures are split into several tables, one below the other, each with the
+``naming`` columns; every row of another table becomes a block of ``column  value`` lines. Nothing is cut, and
+values from files or
 journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
 """
 
