@@ -149,7 +149,7 @@ class TicketLedgerCopies:
                     storage.sync_folder(place)
             self.close = cleanup.pop_all().close
 
-    # ------------------------------------------------------------------ opening and mending
+    # ------------------------------------------------------------------ opening and repair
     def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
         """Take the shared lock on the ticket ledger, so that no process replaces its file while it is open here."""
         path = folder / LOCK_FILE_NAME
