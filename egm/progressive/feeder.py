@@ -22,7 +22,7 @@ class LinkedLevelFeeder:
 
     ``is_enrolled``: the controller has accepted the enrolment; ``refusal_reason``: why it has not. ``prize`` and
     ``commitment`` are those of a mystery level. ``value_sequence``, ``value_utc`` and ``value_run`` identify
-    the last accepted amount. ``heard_ns``: when the level was last received.
+    the last accepted amount. ``received_ns``: when the level was last received.
     """
 
     pool: ProgressivePool
@@ -46,7 +46,7 @@ class LinkedLevelFeeder:
     value_run: str = ""
     values_received: int = 0
     """The count of values received on this connection; the first may be an old one retained by the broker."""
-    heard_ns: int | None = None
+    received_ns: int | None = None
 
     @property
     def enrolment(self) -> LevelEnrolment:
@@ -112,10 +112,10 @@ class LinkedLevelFeeder:
 
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
         """Return the amount that the progressive level shows, and whether it is current."""
-        if not self.is_enrolled or self.heard_ns is None:
+        if not self.is_enrolled or self.received_ns is None:
             return DisplayedAmount(self.amount_cents, Status.DOWN)
-        fresh = self.values_received > 1 and now_ns - self.heard_ns <= stale_ns
-        return DisplayedAmount(self.amount_cents, Status.UP if fresh else Status.STALE)
+        is_current = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
+        return DisplayedAmount(self.amount_cents, Status.UP if is_current else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the level; return what is wrong with it, or empty.
@@ -124,8 +124,8 @@ class LinkedLevelFeeder:
         reports another fall of the level, such as a win (``falls`` has increased): it is never shown (NM
         15.1.24.12(E)), and does not count as a sign of life.
         """
-        silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
-        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
+        was_silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
+        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
             return ""
         contradiction = value.find_contradiction(self.amount_cents, self.falls)
         if contradiction:
@@ -134,7 +134,7 @@ class LinkedLevelFeeder:
         self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment
         self.values_received += 1
-        self.heard_ns = now_ns
+        self.received_ns = now_ns
         return ""
 
     def process_count(self, sequence: int, now_ns: int) -> None:

@@ -89,15 +89,15 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     if pool is None:
         return f"this machine has no level {record.pool}"
     terms, share = pool.definition.terms, record.share or 1
-    of = "" if share == 1 else f"{share} of "
+    share_text = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
-        return f"{amount_cents} is less than {of}the base, {terms.base_cents}"
+        return f"{amount_cents} is less than {share_text}the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
-        return f"{amount_cents} is more than {of}the ceiling, {terms.ceiling_cents}"
+        return f"{amount_cents} is more than {share_text}the ceiling, {terms.ceiling_cents}"
     shown_cents = _find_shown_cents(machine, pool) * share
-    most_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
-    if amount_cents > most_cents:
-        return f"{amount_cents} is more than the level can have reached, {most_cents}"
+    max_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
+    if amount_cents > max_cents:
+        return f"{amount_cents} is more than the level can have reached, {max_cents}"
     return ""
 
 
@@ -136,13 +136,13 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
     These are claims to levels that are no longer configured, and those of the game that waits for an award.
     """
-    waits = machine.memory.get(ProgressiveKey.AWAITING)
+    awaiting_play_id = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.way is None
-        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == waits)
+        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == awaiting_play_id)
     ]
 
 
