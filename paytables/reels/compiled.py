@@ -206,13 +206,6 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
     return int(t.won_credits[pair] + later_credits)
 
 
-def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
-    """Write the credits that each spin in ``cases`` wins to ``totals``; ``room`` are the kernel's work arrays."""
-    at, ends, weights, _, _ = room
-    for game in range(len(totals)):
-        totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
-
-
 def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle."""
     at, ends, weights, case, _ = room
@@ -319,22 +312,6 @@ def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
 
 
 # ---------------------------------------------------------------- what laboratories call
-def evaluate_many(reels: ReelSet, cases: "Ints") -> "Ints":
-    """Return the credits that each of many spins wins at level 1.
-
-    Each row of ``cases``, shape (games, reels), is one spin: for each reel, which of its equally likely cases
-    was drawn.
-    """
-    import numpy as np  # noqa: PLC0415 (laboratory package)
-
-    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
-    totals = np.zeros(len(cases), dtype=np.int64)
-    _compile_kernel(_evaluate)(
-        build_arrays(reels, names), cases, totals, _allocate_work_arrays(len(reels.components))
-    )
-    return totals
-
-
 def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 

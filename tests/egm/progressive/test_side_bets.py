@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from rigs.cards import remove_cards
 from rigs.jackpot import (
     BANK,
     FLUSH,
@@ -317,7 +318,7 @@ def two_boxes(folder, levels):
     shoe, script = Shoe.from_decks(6), []
     for card in parse_cards(CARDS):
         script.append(sum(shoe.counts[:card]))
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
     return MachineRig(
         folder / "state",
         games=(str(path),),

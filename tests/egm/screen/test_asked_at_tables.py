@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.cards import remove_cards
 from test_places import Scribe
 from test_visit import Visit
 
@@ -38,7 +39,7 @@ def numbers(cards):
     shoe = Shoe.from_decks(8)
     for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
 
 
 @pytest.fixture

@@ -305,7 +305,10 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             ]
     for name, view in scenes:
         picture.draw(surface, view)
-        places = [pygame.Rect(*map(round, place)) for place in picture.list_target_rects(view)]
+        places = [
+            pygame.Rect(*map(round, place))
+            for place in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
+        ]
         for i, place in enumerate(places):
             assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
         seen_at = []

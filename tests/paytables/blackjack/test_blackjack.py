@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from rigs.blackjack import HOLE, MONACO, MULTI, OPTIONS, QUEBEC, changed
+from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     Choice,
@@ -286,7 +287,7 @@ def hold_round(game, wager, referee, played, seen):
         seen[each.name] += 1
     assert +found == +due
     assert sum(each.staked for each in played.settlements) == played.staked_credits
-    assert played.list_undecided_stakes() == ()
+    assert list_undecided_stakes(played) == ()
     assert played.outcome.win_credits <= len(
         {bet.seat for bet in wager.bets}
     ) * game.rules.find_highest_round_return(wager)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rigs.rounds import list_undecided_stakes
 
 import paytables
 from paytables import Choice, RecordingDraw, ReplayDraw, Round, WagerError, load_game, play_through
@@ -123,10 +124,10 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
     assert played.decision.kind == "hold"
     assert played.decision.options == tuple(range(32))
     assert played.decision.prompt["hands"][0]["cards"] == [cue.data["card"] for cue in played.cues]
-    assert played.list_undecided_stakes() == wager.bets
+    assert list_undecided_stakes(played) == wager.bets
     played.advance(Choice(0b11110))
     assert [cue.kind for cue in played.cues] == ["discard", "draw"]
-    assert played.list_undecided_stakes() == ()
+    assert list_undecided_stakes(played) == ()
 
 
 @pytest.mark.parametrize(
