@@ -1,6 +1,9 @@
 """A round as a test needs it: its questions one by one, and the stakes that are not decided yet."""
 
-from paytables import Bet, Round
+from paytables import Bet, Round, TimeToAct
+
+#: The time limit for an answer that others wait for, if the game states none.
+TURN_SECONDS_MAX = TimeToAct().seconds
 
 
 def questions(game, wager, draw):

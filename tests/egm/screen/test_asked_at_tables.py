@@ -6,11 +6,12 @@ from dataclasses import replace
 import pygame
 import pytest
 from rigs.cards import remove_cards
+from rigs.layouts import PHONE
 from test_places import Scribe
 from test_visit import Visit
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.dealt import build_current_hands, read_final_hands

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pygame
 import pytest
-from rigs.layouts import LAYOUTS
+from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout, is_inside
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
