@@ -215,7 +215,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         departures=game.departures,
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
-        return_percent=resident.return_percent,
+        return_percent=resident.lowest_return_percent,
         presentation={key: part for key, part in presentation.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
         art=build_game_art(game),

@@ -41,8 +41,8 @@ class HardMeterService:
                 await self._news.wait()
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
-        """Request another update of the electromechanical counters after a change of the machine."""
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the snapshot)
+        """Wake the task that updates the electromechanical counters, because the meters may have changed."""
         self._news.set()
 
     def send_totals(self) -> bool:

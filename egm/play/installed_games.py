@@ -50,8 +50,8 @@ class InstalledGame:
     """For a table: the return of each kind of bet by spot group, in percent; the main bet is first."""
 
     @property
-    def return_percent(self) -> str:
-        """Return the game's lowest return for display: in percent, rounded down to hundredths."""
+    def lowest_return_percent(self) -> str:
+        """Return the lowest return of all ways to bet as text: in percent, rounded down to hundredths."""
         return format_percent(self.return_min)
 
 

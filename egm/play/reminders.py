@@ -37,8 +37,8 @@ class Reminders:
                 async with asyncio.timeout(self._compute_seconds_to_wait()):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check for due reminders to the player, because the machine has changed."""
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the snapshot)
+        """Check again which events are due: the end of a pause, a reminder, or the end of a session."""
         self._news.set()
 
     def _submit_due_events(self) -> None:

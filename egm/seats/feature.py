@@ -87,8 +87,8 @@ class BettingClock:
                 async with asyncio.timeout(wait):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check of the betting periods, because the machine has changed."""
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the snapshot)
+        """Check the betting periods again, because one may have started, or its last bet may have been placed."""
         self._news.set()
 
     def _close_due_periods(self) -> None:

@@ -157,9 +157,9 @@ def _derive_remainder_after_void(scope: Scope) -> Any:
 
 
 def _is_remainder_outdated(scope: Scope) -> bool:
-    """Return whether the stored remainder no longer equals the player's money.
+    """Return whether the stored remainder of an unfinished cash-out differs from the credit on the machine.
 
-    Earlier versions stored no amount; such a remainder is outdated once the player has no money.
+    Entries of earlier versions stored true in place of the amount. Such a remainder is outdated if the credit is 0.
     """
     if scope.value_before(_REMAINDER_KEY) is True:
         return not sum_money_cents(scope)

@@ -28,7 +28,7 @@ _KEY_PREFIXES_WITHOUT_EFFECT: Final = tuple(
 
 
 class _Books:
-    """The values stored in the machine's memory up to the current entry, as the journal's interface offers them."""
+    """A substitute for the journal: the machine's stored values as the audit derived them up to the current entry."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
@@ -38,11 +38,11 @@ class _Books:
         }
 
     def state(self, key: str) -> JSON:
-        """Return the value that the machine's memory holds under a key."""
+        """Return the value that the machine has stored under a storage key after the current entry, or None."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Return all values in the journal's memory under keys with this prefix, by key."""
+        """Return the stored values under storage keys with this prefix, except those that do not affect the state."""
         return {key: value for key, value in self._many.items() if key.startswith(prefix)}
 
 

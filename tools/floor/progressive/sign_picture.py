@@ -106,7 +106,10 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
-    """Draw the lamp for staff: it flashes with every new value, and is red if an amount is missing."""
+    """Draw the small lamp for staff: bright for a moment after each received amount, else dim.
+
+    It is red while the amount of a level is unknown, and if the sign has no levels.
+    """
     wide, high = stage.layout.size
     ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)
