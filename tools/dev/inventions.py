@@ -261,7 +261,7 @@ class _EntryBuilder:
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
         for move in self._rule.moves:
-            if (move.may_repeat or move.may_miss) and self._dice.randrange(2):
+            if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
             cents, dims = (

@@ -96,7 +96,7 @@ def _derive_dispensed_coins(scope: Scope) -> Any:
     if payout is None or not counted_cents:
         return []
     return [
-        (scope.credit("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
+        (scope.format_credit_account("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 

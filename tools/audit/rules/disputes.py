@@ -204,7 +204,7 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
     """
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
-        return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
+        return [(scope.format_credit_account("cashable"), "out:handpay_disputed", cents)]
     flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
         raise Differs(
@@ -331,7 +331,7 @@ def _derive_ruling_payment(scope: Scope) -> Any:
         return []
     source = "house:disputed"
     if dispute.held_cents:
-        source = scope.credit("cashable")
+        source = scope.format_credit_account("cashable")
     elif _is_ticket_redeemed(scope, dispute):
         source = f"world:voucher_in:{dispute.kind}"
     payment = [(source, "out:handpay_disputed", cents)] if cents else []

@@ -110,7 +110,7 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
 
 def _derive_unclaimed_record(scope: Scope) -> Any:
     """Return the expected record of an unclaimed hand-pay: its transfers to unclaimed accounts, and the ruling."""
-    reservation, handpay = scope.held, _read_pending_handpay(scope)
+    reservation, handpay = scope.reservation, _read_pending_handpay(scope)
     if reservation is None:
         raise Differs("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
