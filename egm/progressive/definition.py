@@ -120,11 +120,11 @@ def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
 
     The name does not depend on where the files are. Raises :class:`LevelFileError`.
     """
-    brought = {source.path.name: source.path}
-    brought |= {
+    path_by_name = {source.path.name: source.path}
+    path_by_name |= {
         written: source.path.parent / written for _, written in _iter_own_games(_parse_level_file(source))
     }
-    return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
+    return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in path_by_name.items())
 
 
 def _parse_level_file(source: Source) -> dict[str, object]:

@@ -10,7 +10,7 @@ from egm.people import Permission
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.level_views import find_shown
+from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.pools import Pools
 from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import TablesPage
@@ -58,7 +58,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    displayed_amount = find_shown(machine, machine.component(Pools).by_id[pool])
+    displayed_amount = read_displayed_amount(machine, machine.component(Pools).by_id[pool])
     progress = find_link_progress(machine, pool)
     yield "levels.shows", say_money(displayed_amount.amount_cents)
     yield "levels.status", say(f"service.levels.{displayed_amount.status.value}")

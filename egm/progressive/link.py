@@ -425,11 +425,11 @@ class ControllerLink:
         if entry is None:
             if message.claim in self._closed_claims:
                 return  # a late repeat
-            repeated = (
+            complaint = (
                 f"{message.claim}: the controller awards {message.amount_cents}, "
                 "but this machine has no claim of this name"
             )
-            self._news.append(ControllerComplaint("award", repeated))
+            self._news.append(ControllerComplaint("award", complaint))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))
             if entry.is_unknown_to_controller:

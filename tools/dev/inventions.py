@@ -201,7 +201,7 @@ class _EntryBuilder:
             body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = Scope(decode(body), self._ledger, self._facts)
             self._scope.names |= self._names
-            self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
+            self._scope.reservation = self._ledger.pending.get(raw.get("ref", ""))
         return raw
 
     def _generate_declared_part(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
