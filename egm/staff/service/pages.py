@@ -105,8 +105,10 @@ class MetersPage(MenuPage):
             return say("service.meters.no_part")
         if self.dimension.endswith("_cents") and part.isdecimal():
             return say_money(int(part))
-        resident = machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
-        return say_plain(part) if resident is None else say_local(resident.title)
+        installed_game = (
+            machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
+        )
+        return say_plain(part) if installed_game is None else say_local(installed_game.title)
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:

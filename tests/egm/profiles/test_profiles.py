@@ -255,7 +255,7 @@ def test_games_that_cannot_live_here():
     reasons = [refusal.reason for refusal in refused]
     assert "no-such-game" in reasons[0]
     assert "denominations [3]" in reasons[1]
-    assert "already resident" in reasons[2]
+    assert "another game with the id" in reasons[2]
 
 
 @pytest.mark.requirement("F-11", "N-02", "N-07")
