@@ -73,7 +73,7 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
-def is_within_reach(table: StrategyTable, strategy: StrategyResult, max_hands: int) -> bool:
+def can_be_counted_exactly(table: StrategyTable, strategy: StrategyResult, max_hands: int) -> bool:
     """Return whether the net distribution of a blackjack strategy can be counted exactly.
 
     It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.

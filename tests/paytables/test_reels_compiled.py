@@ -23,10 +23,11 @@ from paytables.reels.spin import ReelSpinStage
 def cases_of(reels, games, seed):
     """Cases from SHA-256 of a counter: the same on every machine."""
     words = b"".join(
-        hashlib.sha256(f"{seed}/{n}".encode()).digest() for n in range(games * len(reels.totals) // 4 + 1)
+        hashlib.sha256(f"{seed}/{n}".encode()).digest()
+        for n in range(games * len(reels.case_counts) // 4 + 1)
     )
-    table = np.frombuffer(words, dtype=">u8")[: games * len(reels.totals)].reshape(games, -1)
-    return (table % np.array(reels.totals, dtype=np.uint64)).astype(np.int64)
+    table = np.frombuffer(words, dtype=">u8")[: games * len(reels.case_counts)].reshape(games, -1)
+    return (table % np.array(reels.case_counts, dtype=np.uint64)).astype(np.int64)
 
 
 def evaluate(t, cases, totals, room):
