@@ -67,7 +67,7 @@ class TicketMove:
     """The serial number of the machine, or the staff number of the person, that acted."""
     redemption_id: str | None
     """The id of the redemption to which the action belongs, or None."""
-    story: Mapping[str, JSON]
+    details: Mapping[str, JSON]
     """Details of the action, such as a reason."""
 
 

@@ -91,7 +91,7 @@ def _redeem_accepted_tickets(
     store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
     """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
-    story = {"why": "the journal had taken it in"}
+    details = {"why": "the journal had taken it in"}
     for record in list(store.records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
         redemption_id = find_redemption(number)
@@ -108,7 +108,7 @@ def _redeem_accepted_tickets(
                 at=at,
                 by=by,
                 redemption_id=None if action is TicketAction.ISSUE else redemption_id,
-                story=story,
+                details=details,
             )
 
 

@@ -140,7 +140,9 @@ def _derive_returned_remainder(scope: Scope) -> Any:
     """
     handpay = _read_pending_handpay(scope)
     return to_json(
-        CashOutRemainder(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
+        CashOutRemainder(
+            amount_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins
+        )
     )
 
 

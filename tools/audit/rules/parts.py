@@ -98,7 +98,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
         )
         expected = (
             remainder.in_coins
-            if remainder is not None and remainder.rest_cents == sum_money_cents(scope)
+            if remainder is not None and remainder.amount_cents == sum_money_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
