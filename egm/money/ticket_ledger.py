@@ -171,7 +171,7 @@ def reason_journal_is_short(machine: Machine) -> str:
             if (
                 entry_id
                 and move.by == serial
-                and move.place > base.start_move_number
+                and move.move_number > base.start_move_number
                 and not has_ended(journal, entry_id)
             ):
                 ticket = record.ticket

@@ -55,7 +55,7 @@ LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketStat
 class TicketMove:
     """One recorded action on a ticket (a move of the ledger), and the ticket's state after it."""
 
-    place: int
+    move_number: int
     """The number of the move in the whole ledger, from 1."""
     step: int
     """The number of the move among those of its ticket, from 1."""

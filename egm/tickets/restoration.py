@@ -191,12 +191,12 @@ def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1
     database_files = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for place, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
-        if storage.exists(place / name):
-            storage.rename(place / name, place / f"{name}.before-{number}")
+    for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
+        if storage.exists(old_folder / name):
+            storage.rename(old_folder / name, old_folder / f"{name}.before-{number}")
     shutil.copyfile(new_folder / LOG_NAME, second / LOG_NAME)
     (second / LOG_NAME).chmod(0o600)
     storage.rename(new_folder / FILE_NAME, folder / FILE_NAME)
-    for place in dict.fromkeys((second, folder)):
-        storage.sync_folder(place)
+    for changed_folder in dict.fromkeys((second, folder)):
+        storage.sync_folder(changed_folder)
     shutil.rmtree(new_folder)

@@ -99,7 +99,9 @@ class TicketStore:
         """
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
-        make = make and not any(storage.exists(place / HEAD_FILE_NAME) for place in (folder, second))
+        make = make and not any(
+            storage.exists(each_folder / HEAD_FILE_NAME) for each_folder in (folder, second)
+        )
         has_ledger = storage.exists(folder / FILE_NAME) or (
             storage.exists(second / LOG_NAME) and not read_only
         )
@@ -190,12 +192,12 @@ class TicketStore:
                 "the record of the cage's last move in the ticket ledger "
                 f"is missing on both media ({HEAD_FILE_NAME})"
             )
-        place, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
-        if self.digest_at(place) == digest:
+        move_number, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
+        if self.digest_at(move_number) == digest:
             return ""
         return (
             f"the ticket ledger ends at move {self.end[0]}, but is not the one in which the cage made move"
-            f" {place}: an old or another ledger was put in its place"
+            f" {move_number}: an old or another ledger was put in its place"
         )
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -259,14 +261,14 @@ class TicketStore:
         """
         with self.transaction():
             for row in rows:
-                place, last_digest = self._copies.end()
-                unsealed_row = (place + 1, *row[1:-1])
+                last_number, last_digest = self._copies.end()
+                unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
-            place, last_digest = self._copies.end()
+            last_number, last_digest = self._copies.end()
             details = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{place + 1}"
-            row = (place + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
+            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
+            row = (last_number + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
@@ -414,10 +416,10 @@ class TicketStore:
         details: Mapping[str, JSON],
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
-        place, last_digest = self._copies.end()
+        last_number, last_digest = self._copies.end()
         text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE_CYCLE[action][1].value
-        row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
+        row = (last_number + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
         self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def _read_record(self, number: str, issue_id: str) -> TicketRecord:
@@ -430,7 +432,7 @@ class TicketStore:
         """Return the moves of the ticket with this number, oldest first."""
         return tuple(
             TicketMove(
-                place=place,
+                move_number=move_number,
                 step=step,
                 action=TicketAction(action),
                 state=TicketState(state),
@@ -439,7 +441,7 @@ class TicketStore:
                 redemption_id=redemption_id,
                 details=json.loads(text),
             )
-            for place, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
+            for move_number, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
                 number
             )
         )
