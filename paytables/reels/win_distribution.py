@@ -235,7 +235,7 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     if len(first) > CASES_MAX:
         raise BeyondReach(
             f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
-            "beyond exact reach, its return and variance are not"
+            "too costly to compute exactly; its return and variance are exact"
         )
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, inverse.reshape(-1), merged.counts)
