@@ -200,6 +200,18 @@ def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held):
         assert {card for n, card in enumerate(cards) if advice >> n & 1} == set(held.split())
 
 
+@pytest.mark.requirement("C-10:c")
+def test_player_may_hold_other_cards_than_the_advised_ones():
+    game = load("jacks-or-better-9-6")
+    wager = game.build_wager(5, hands=1)
+    played = Round(game.play(wager, Deals("Jc 5c Jd 2c 9c 3h 4h")), wager)
+    played.advance()
+    assert played.decision.prompt["advice"] == 0b00101  # the jacks
+    played.advance(Choice(0b11010))
+    assert played.outcome.display["hands"][0]["cards"] == ["3h", "5c", "4h", "2c", "9c"]
+    assert played.outcome.display["held"] == 0b11010
+
+
 def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
     from paytables.cards.subsets import build_sets
     from paytables.poker.policy import list_hand_classes
