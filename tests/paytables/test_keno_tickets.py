@@ -220,6 +220,10 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
         refused(claims.claim_ticket, record, present(record), place="cage-1", at=late)
         is ClaimRefusal.TOO_LATE
     )
+    of_another = PresentedTicket(TicketCondition.INTACT, a_paper(1235).control_number)
+    assert (
+        refused(claims.claim_ticket, record, of_another, place="cage-1", at=last) is ClaimRefusal.NOT_PROVEN
+    )
     after, claim = claims.claim_ticket(record, present(record), place="cage-1", at=last)
     assert claim.credits == 20
     assert (
