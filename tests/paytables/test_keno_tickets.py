@@ -72,7 +72,7 @@ def refused(call, *args, **kwargs):
     return found.value.code
 
 
-@pytest.mark.requirement("M-07", "M-13")
+@pytest.mark.requirement("M-07", "M-11", "M-13")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_says_all_the_by_law_asks(language):
     paper = a_paper()
@@ -90,6 +90,7 @@ def test_a_ticket_says_all_the_by_law_asks(language):
     assert text[TicketLine.CONTROL][0].replace(" ", "") == paper.control_number
     assert text[TicketLine.PAID_MAX] == ["<2000000>"]
     assert "365" in text[TicketLine.CLAIM][0]
+    assert text[TicketLine.CLAIM][0].endswith(RULES.definition.terms.claim_at.model_dump()[language])
     assert text[TicketLine.NUMBER] == ["Mont 000001234"]
     assert text[TicketLine.STATION] == ["K-07"]
     assert "2026-03-01 12:00:00" in text[TicketLine.ISSUED][0]
