@@ -189,7 +189,10 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
             {"selections": [{"groups": [[1, 2, 3, 4, 5]], "stakes": {"5": 1}}]},
             "there is no pay table for 5 spots",
         ),
-        ({"selections": [{"groups": [[1, 2]], "stakes": {"1": 1}}]}, "make 1 spot"),
+        (
+            {"selections": [{"groups": [[1, 2]], "stakes": {"1": 1}}]},
+            r"selection 1: no combination of its groups \(sizes: 2\) has 1 spot",
+        ),
         (
             {"selections": [{"groups": [[1, 2], [3]], "stakes": {"2": 1}}]},
             "is part of none of the selection's ways",
