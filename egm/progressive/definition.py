@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from egm.config.faults import read_toml
 from egm.config.levels import Kind, LevelId
 from egm.errors import OperatorError
 from egm.exact import Rational
@@ -110,6 +111,9 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     A relative path of a game in the file is relative to the file's folder.
     """
     data = _parse_level_file(source)
+    _, faults = read_toml(source.data.decode(), _LevelFile)
+    if faults:
+        raise LevelFileError("\n".join(f"level file {source.path}: {fault}" for fault in faults))
     for entry, game_path in _iter_own_games(data):
         entry["game"] = str(source.path.parent / game_path)
     return create_levels(data, str(source.path))

@@ -8,7 +8,7 @@ import pytest
 
 from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import LevelFileError, create_levels
+from egm.progressive.definition import LevelFileError, create_levels, level_source, read_levels
 from paytables import compute_mystery_rate, load_game
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
@@ -166,6 +166,21 @@ def test_a_level_file_that_is_wrong_says_where(change, named):
     with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
         create_levels({"level": [FILE["level"][0] | change]}, "levels.toml")
     assert named in str(refused.value)
+
+
+def test_each_mistake_in_a_level_file_is_named_with_its_line(tmp_path):
+    """A wrong table used to be reported as if the file had none."""
+    page = Path(__file__).parents[3].joinpath("docs", "floor-link.md").read_text(encoding="utf-8")
+    (example,) = (block for block in page.split("```toml\n") if block.startswith("[[level]]"))
+    path = tmp_path / "levels.toml"
+    path.write_text(
+        example.partition("```")[0].replace("stake_cents", "stake_cent").replace('"grand"', '"a/b"')
+    )
+    with pytest.raises(LevelFileError) as refused:
+        read_levels(level_source(path))
+    first, second = str(refused.value).splitlines()
+    assert first.startswith(f"level file {path}: line 2: level[1].id: 'a/b' does not fit the pattern")
+    assert f"{path}: line 4: level[1].stake_cent: there is no such key; did you mean stake_cents?" in second
 
 
 def test_the_level_file_of_the_page_on_links_is_one():
