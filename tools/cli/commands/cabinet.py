@@ -100,7 +100,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
-        Column("", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
+        Column("effect", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("there are", "allowed", width_max=_INLINE_LIST_MAX),

@@ -114,7 +114,7 @@ def export(
 
 
 @command.command("day")
-@click.argument("date", type=click.DateTime(["%Y-%m-%d"]))
+@click.argument("date", metavar="YYYY-MM-DD", type=click.DateTime(["%Y-%m-%d"]))
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )
@@ -122,10 +122,11 @@ def export(
 @STATE
 @EXPORT
 def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
-    """Write every sheet of one day to one PDF, for the management (Monaco art. 20.3).
+    """Write every sheet of one gaming day to one PDF for the management.
 
-    A sheet belongs to the gaming day on which its machine was stopped; an intervention still open is included
-    and marked as open. The first page lists all sheets, so that a missing one is noticed.
+    Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which its machine was stopped; an
+    intervention still open is included and marked as open. The first page lists all sheets, so that a missing
+    one is noticed.
     """
     sheets, days = _read_sheets(state, file)
     of_day = [
