@@ -447,6 +447,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
         "person": ", ".join(FEATURES.entries.list_authors(entry)),
+        "position": entry.transaction.dims.get("position"),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }
@@ -459,6 +460,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
         "entry": play.start.sequence,
         "time": play.start.time_utc.isoformat(timespec="seconds"),
         "kind": start.get("game", {}).get("id", ""),
+        "position": play.start.transaction.dims.get("position"),
         "bet_cents": play.bet_cents,
         "win_cents": play.win_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],
