@@ -154,13 +154,16 @@ def encode_canonical_json(value: object) -> bytes:
 
 def parse(data: bytes) -> Any:
     """Return the value in JSON bytes; raise ``ValueError`` for invalid JSON and for floats."""
-    text = data.decode()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 from byte {error.start + 1} on") from None
     try:
         value, end = _decoder.raw_decode(text)
     except RecursionError:
         raise ValueError("JSON nested deeper than any entry") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+        raise ValueError(f"not JSON from character {error.pos + 1} on") from None
     # the number has more digits than the interpreter reads; its own message gives irrelevant advice
     except ValueError:
         long = _LONG_NUMBER_PATTERN.search(text)

@@ -127,7 +127,8 @@ class ExportReader:
                 read_entry_number_field(raw, "after") if "after" in raw else 0,
             )
         except ValueError as error:
-            raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({error})") from error
+            reason = str(error) if first else "the file is empty"
+            raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({reason})") from error
 
     def iter_bodies(self) -> Iterator[bytes]:
         """Yield the bytes of each exported entry; then set :attr:`footer_fault` from digest and signature.
@@ -169,7 +170,7 @@ class ExportReader:
             raw = parse(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
         except ValueError as error:
-            return f"the footer is missing or broken ({error})"
+            return f"the footer is missing or damaged ({error})"
         if sha256 != self._digest.hexdigest():
             return f"the file's SHA-256 is {self._digest.hexdigest()}; expected {sha256}, as in the footer"
         if not is_signed_by(self.header.public_key, _SIGNATURE_PREFIX + sha256.encode(), signature):

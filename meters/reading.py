@@ -119,17 +119,20 @@ def compute_displayed_value(value: int, digits: int = METER_DIGITS) -> int:
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the meter reading that a ledger gives."""
     flows = [
-        MeterCell(source, target, _build_cell_dims(source, target, key), flow.amount_cents, flow.times)
+        MeterCell(source, target, _build_cell_dims(key, source, target), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()
     ]
     counts = [
-        MeterCell(name, "", {k: str(v) for k, v in key}, 0, times)
-        for (name, key), times in ledger.counts.items()
+        MeterCell(name, "", _build_cell_dims(key), 0, times) for (name, key), times in ledger.counts.items()
     ]
     since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in Mark}
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
 
 
-def _build_cell_dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
-    """Return a meter cell's dimensions: those of ``key``, and those in its account names (position, kind, level)."""
-    return {**parse_account_words(source), **parse_account_words(target), **{k: str(v) for k, v in key}}
+def _build_cell_dims(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:
+    """Return a meter cell's dimensions: those of ``key``, and those in its account names (position, kind, level).
+
+    What names no position is of the first one: a machine with one position names none.
+    """
+    words = (item for account in accounts for item in parse_account_words(account).items())
+    return {"position": "1", **dict(words), **{k: str(v) for k, v in key}}

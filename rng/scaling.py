@@ -5,10 +5,10 @@ order, into ``bound`` shares of ``2**w // bound`` values, one share for each out
 remaining highest values, it is rejected, and another word is read. All shares are equal, so every outcome has
 exactly the same probability.
 
-A word has at least 16 bits, and at least twice as many as the largest outcome. So fewer than one word in 256 is
-rejected, and with more than 256 outcomes fewer than one in 65,536. A draw below 1 has only one outcome, and
-reads no word. Words are little-endian, so that a laboratory can read a whole stream of them at once
-(:mod:`tools.lab.rng.bulk`).
+A word has at least 16 bits, and at least twice as many bits as the number of the largest outcome. So fewer
+than one word in 256 is rejected, and with more than 256 outcomes fewer than one in 65,536. A draw below 1 has
+only one outcome, and reads no word. Words are little-endian, so that a laboratory can read a whole stream of
+them at once (:mod:`tools.lab.rng.bulk`).
 """
 
 from functools import lru_cache

@@ -201,9 +201,9 @@ def build_game_art(game: Game) -> GameArt:
     )
 
 
-def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
+def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> GameView:
     """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
-    game = resident.game
+    game = installed_game.game
     presentation = game.build_presentation()
     return GameView(
         id=game.id,
@@ -214,15 +214,15 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         help=dict(game.help),
         departures=game.departures,
         bet_options=tuple(game.bet_options),
-        denominations_cents=resident.denominations_cents,
-        return_percent=resident.return_percent,
+        denominations_cents=installed_game.denominations_cents,
+        return_percent=installed_game.lowest_return_percent,
         presentation={key: part for key, part in presentation.items() if key != "chart" or advice},
-        long_odds=resident.long_odds,
+        long_odds=installed_game.long_odds,
         art=build_game_art(game),
-        chances=resident.chances,
-        returns=dict(resident.returns),
+        chances=installed_game.chances,
+        returns=dict(installed_game.returns),
         levy_percent="" if game.rules.levy is None else format_percent(game.rules.levy),
-        main_bet=next(iter(resident.returns), ""),
+        main_bet=next(iter(installed_game.returns), ""),
     )
 
 

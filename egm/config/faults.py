@@ -171,6 +171,8 @@ def _iter_faults(
         at, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
             continue
+        if error["type"] == "too_short" and any(at == other["loc"][:-1][: len(at)] for other in errors):
+            continue  # pydantic counts no element that is wrong itself
         if error["type"] == "rule":
             for fault in context["faults"]:
                 key = fault.key or format_location(at)

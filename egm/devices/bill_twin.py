@@ -84,6 +84,7 @@ class BillTwin(Twin[M]):
         self.stacked_cents = 0
         self.returned_cents = 0
         self.stacked_papers: list[int | str] = []
+        self.returned_papers: list[int | str] = []
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
@@ -190,8 +191,13 @@ class BillTwin(Twin[M]):
         """Give the item back to the player, and become ready for the next one."""
         paper, self._paper = self._paper, None
         if paper is not None:
-            self.returned_cents += paper.cents
+            self._count_returned(paper)
         self._finish_item()
+
+    def _count_returned(self, paper: SimulatedPaper) -> None:
+        """Count an item that came out again: a bill by its value, a ticket by its number."""
+        self.returned_cents += paper.cents
+        self.returned_papers.append(paper.barcode or paper.cents)
 
     def _finish_item(self) -> None:
         """Become ready for the next item, or stop because the note box is full."""
@@ -271,7 +277,7 @@ class BillTwin(Twin[M]):
         self._jam_next = self._full_next = False
         self._phase_at_fault = None
         if self._paper is not None and not self._paper.is_past_return:
-            self.returned_cents += self._paper.cents
+            self._count_returned(self._paper)
             self._paper = None
         self.handle_power_return()
         return "mended"
@@ -318,6 +324,7 @@ class BillTwin(Twin[M]):
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
             "stacked": self.stacked_papers[-_REMEMBERED_ITEMS_MAX:],
+            "returned": self.returned_papers[-_REMEMBERED_ITEMS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
@@ -330,6 +337,7 @@ class BillTwin(Twin[M]):
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
         self.stacked_papers = list(memory["stacked"])
+        self.returned_papers = list(memory.get("returned", ()))  # absent from memories of earlier versions
         self.handle_power_return()
 
     def _format_status(self) -> str:
@@ -354,4 +362,5 @@ class BillTwin(Twin[M]):
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
             "stacked": list(self.stacked_papers),
+            "returned": list(self.returned_papers),
         }

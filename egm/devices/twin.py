@@ -74,7 +74,7 @@ class SimulatedPort:
         self._owner = -1
         self._listeners: list[Callable[[bytes], None]] = []
         self._free_at = 0.0
-        self._heard_until = 0.0
+        self._receiving_until = 0.0
         self._inbox: deque[bytes] = deque()
         self._outbox: deque[tuple[bytes, int]] = deque()
         self.echoes = False  # single-wire bus: the sender receives its own bytes
@@ -131,9 +131,9 @@ class SimulatedPort:
             if not self._pace:
                 self.receive(piece)
                 continue
-            self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
+            self._receiving_until = max(loop.time(), self._receiving_until) + self._pace * len(piece)
             self._inbox.append(piece)
-            loop.call_at(self._heard_until, self._process_received_block)
+            loop.call_at(self._receiving_until, self._process_received_block)
 
     def _process_received_block(self) -> None:
         """Process the next block of bytes that the simulated device received."""
@@ -201,7 +201,7 @@ class Twin(ABC, Generic[M]):
         self._timers: set[asyncio.TimerHandle] = set()
         self._cutter = cutter
         self._reader = FrameReader(cutter)
-        self._heard_at = 0.0
+        self._last_received_at = 0.0
         self._log: deque[str] = deque(maxlen=_LOG_LINES_MAX)
         #: Called whenever :meth:`export_memory` may have changed.
         self.on_change: Callable[[], None] = lambda: None
@@ -246,9 +246,9 @@ class Twin(ABC, Generic[M]):
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
-        if now - self._heard_at > _GAP_SECONDS:
+        if now - self._last_received_at > _GAP_SECONDS:
             self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
-        self._heard_at = now
+        self._last_received_at = now
         self.note(f"received {data.hex(' ')}")
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):

@@ -63,7 +63,7 @@ class ClockWatch:
             self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
 
     def process_change(self, now: Snapshot) -> None:
-        """Do nothing: a change of the machine does not affect the clock."""
+        """Do nothing: the clock does not depend on the machine's state."""
 
 
 def create_clock_watch(context: MachineContext) -> Iterable[BackgroundService]:

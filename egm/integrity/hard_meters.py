@@ -42,7 +42,7 @@ class HardMeterService:
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
-        """Request another update of the electromechanical counters after a change of the machine."""
+        """Wake the task that updates the electromechanical counters, because the meters may have changed."""
         self._news.set()
 
     def send_totals(self) -> bool:

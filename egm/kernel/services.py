@@ -41,10 +41,10 @@ class BackgroundService(Protocol):
         ...
 
     def process_change(self, now: Snapshot) -> None:
-        """React to a durable change of the machine; ``now`` is its snapshot after the change.
+        """React to the machine's new state, which is durable; ``now`` is the snapshot of that state.
 
-        It is called on the machine's event loop, after each event and soon after an entry that is written
-        outside of an event. It must not block.
+        This is called on the machine's event loop: after each event, and soon after a journal entry that is
+        written outside of an event. It must not block.
         """
         ...
 
@@ -98,5 +98,5 @@ class DueEventService(ABC):
                 self._context.handle(Event(self.event))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Compute the waiting time anew, because the machine has changed."""
+        """Compute the waiting time again, because the event may now be due earlier, later or not at all."""
         self._news.set()

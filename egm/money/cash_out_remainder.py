@@ -14,7 +14,7 @@ from egm.money.records.money import CashOutRemainder, PaidInCoins
 
 def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemainder]:
     """Return the machine state that stores the unpaid remainder of a cash-out; empty if the remainder is zero."""
-    return {MoneyKey.CASH_OUT_REMAINDER: remainder} if remainder.rest_cents else {}
+    return {MoneyKey.CASH_OUT_REMAINDER: remainder} if remainder.amount_cents else {}
 
 
 def build_handpay_remainder_state(
@@ -25,7 +25,7 @@ def build_handpay_remainder_state(
     ``in_coins`` is what the hopper has already paid of the cash-out, or None.
     """
     return build_remainder_state(
-        CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins)
+        CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=in_coins)
     )
 
 
@@ -63,9 +63,9 @@ def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
     if not machine.cash_cents:
         return None
     if machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is True:
-        return CashOutRemainder(rest_cents=machine.cash_cents)
+        return CashOutRemainder(amount_cents=machine.cash_cents)
     remainder = machine.memory.read(CashOutRemainder, MoneyKey.CASH_OUT_REMAINDER)
-    return remainder if remainder is not None and remainder.rest_cents == machine.cash_cents else None
+    return remainder if remainder is not None and remainder.amount_cents == machine.cash_cents else None
 
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:

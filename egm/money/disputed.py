@@ -15,7 +15,7 @@ Who bears the amount: a ticket retained in the machine is redeemed by the ruling
 paid by hand are booked as having left the hopper; everything else is paid by the operator.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from egm.devices.interface import PrintState
@@ -46,6 +46,7 @@ from egm.money.ticket_ledger import (
     compute_number_commitment,
     store_journal_head,
 )
+from egm.record_codec import stored_as
 from egm.record_fields import Count
 from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -150,11 +151,13 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount whose payment is not posted yet; ``story`` is its journal record."""
+    """A ruling on a disputed amount whose payment is not posted yet."""
 
     disputed: DisputedAmount
     amount_cents: Count
-    story: DisputeRuled
+    """The amount that the ruling awards to the player."""
+    entry_record: DisputeRuled = field(metadata=stored_as("story"))
+    """The record of the journal entry that posts the payment."""
 
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
@@ -254,10 +257,10 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     amount_cents = _find_awarded_cents(disputed, form)
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
-    story = DisputeRuled(
+    entry_record = DisputeRuled(
         **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
     )
-    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=story)
+    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, entry_record=entry_record)
     if disputed.held_cents:
         machine.post(
             DISPUTE_RELEASED,
@@ -282,7 +285,7 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
         DISPUTE_RULED,
-        ruling.story,
+        ruling.entry_record,
         entry_id=f"{ruling.disputed.id}.ruled",
         state={
             **_build_closing_state(machine, ruling.disputed),
@@ -314,17 +317,17 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     is_locked = bool(disputed.ticket) and desk is not None and desk.holds_redemption(disputed.id)
     redeems = is_locked and amount_cents > 0
     redemption_status = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
-    story, state = ruling.story, dict[str, object](_build_closing_state(machine, disputed))
+    entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.held_cents:
         state[MoneyKey.RULING] = None
     if redeems:
-        story = replace(
-            story, commitment=compute_number_commitment(machine, _read_full_number(machine, disputed))
+        entry_record = replace(
+            entry_record, commitment=compute_number_commitment(machine, _read_full_number(machine, disputed))
         )
         state.update(build_anchor_state(machine))
     machine.post(
         DISPUTE_RULED,
-        story,
+        entry_record,
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
         entry_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",

@@ -16,7 +16,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
-    CoinsGone,
+    DispensedCoins,
     HandpayRecord,
     PaperRecord,
     PrintingRecord,
@@ -36,7 +36,7 @@ MONEY: Final = Feature(
         MoneyKey.PRINT: PrintingRecord,
         MoneyKey.HOPPER: PayoutRecord,
         MoneyKey.COIN_EVENTS: Count,
-        MoneyKey.COINS_DISPENSED: CoinsGone,
+        MoneyKey.COINS_DISPENSED: DispensedCoins,
         MoneyKey.DISPUTED: DisputedAmount,
         MoneyKey.RULING: DisputeRuling,
         MoneyKey.HANDPAY: HandpayRecord,

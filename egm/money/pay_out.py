@@ -53,7 +53,7 @@ from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
     CashOutRemainder,
-    CoinsGone,
+    DispensedCoins,
     HandpayRecord,
     PaidInCoins,
     PrintingRecord,
@@ -403,7 +403,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
-        remainder = CashOutRemainder(rest_cents=remainder_cents, in_coins=in_coins)
+        remainder = CashOutRemainder(amount_cents=remainder_cents, in_coins=in_coins)
         machine.post(
             COINS_OUT,
             CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
@@ -414,7 +414,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         store_journal_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
-    unposted = CoinsGone(
+    unposted = DispensedCoins(
         id=pay_out.id,
         way="coins",
         amount_cents=pay_out.amount_cents,
@@ -459,7 +459,7 @@ def post_coins(machine: Machine, _: Event) -> None:
 
     Called immediately after the payout is voided, and again after a restart.
     """
-    unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_DISPENSED)
+    unposted = machine.memory.read(DispensedCoins, MoneyKey.COINS_DISPENSED)
     if unposted is None:
         return
     counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents

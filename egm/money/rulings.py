@@ -122,7 +122,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     handpay_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
     )
-    story = OrphanHandpay(
+    entry_record = OrphanHandpay(
         **build_ruling_details(machine, event),
         kind=handpay.kind,
         id=handpay.id,
@@ -135,7 +135,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
             UnclaimedTransfer(flow.source, find_unclaimed_account(flow), flow.amount_cents)
             for flow in handpay_reservation.transfers
         ),
-        story=to_json(story),
+        entry_record=to_json(entry_record),
     )
     machine.post(
         HANDPAY_UNCLAIMED,
@@ -157,14 +157,14 @@ def end_rulings(machine: Machine, _: Event) -> None:
 
     Called immediately after the void, and again after a restart.
     """
-    given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
-    if given_up is None:
+    unclaimed = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
+    if unclaimed is None:
         return
     machine.post(
         ORPHAN_HANDPAY,
-        from_json(OrphanHandpay, given_up.story, f"the memory's {MoneyKey.UNCLAIMED}"),
-        entry_id=f"{given_up.id}.orphan",
-        transfers=given_up.transfers,
+        from_json(OrphanHandpay, unclaimed.entry_record, f"the memory's {MoneyKey.UNCLAIMED}"),
+        entry_id=f"{unclaimed.id}.orphan",
+        transfers=unclaimed.transfers,
         state={MoneyKey.UNCLAIMED: None},
     )
 

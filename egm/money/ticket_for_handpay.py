@@ -79,7 +79,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
         state={
             MoneyKey.HANDPAY: None,
             MoneyKey.CASH_OUT_REMAINDER: CashOutRemainder(
-                rest_cents=remainder_cents, in_coins=handpay.in_coins
+                amount_cents=remainder_cents, in_coins=handpay.in_coins
             ),
         },
     )

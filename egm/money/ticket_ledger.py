@@ -171,7 +171,7 @@ def reason_journal_is_short(machine: Machine) -> str:
             if (
                 entry_id
                 and move.by == serial
-                and move.place > base.start_move_number
+                and move.move_number > base.start_move_number
                 and not has_ended(journal, entry_id)
             ):
                 ticket = record.ticket
@@ -260,7 +260,7 @@ def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
     """Return who restored the ticket ledger last, when and why; empty if it was never restored."""
     restoration = store.find_last_restoration()
-    return {} if restoration is None else {"by": restoration.by, **restoration.story}
+    return {} if restoration is None else {"by": restoration.by, **restoration.details}
 
 
 def _is_cleared(journal: Journal) -> bool:

@@ -47,9 +47,9 @@ def find_definition(machine: Machine, name: GameName) -> Game:
     It is that of an installed game, or is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
-    resident = machine.games.get(name.id) or machine.component(InstalledGames).games.get(name.id)
-    if resident is not None and resident.digest == name.digest:
-        return resident
+    installed_game = machine.games.get(name.id) or machine.component(InstalledGames).games.get(name.id)
+    if installed_game is not None and installed_game.digest == name.digest:
+        return installed_game
     description = f"{name.id} {name.version} with digest {name.digest[:12]}"
     stored_text = machine.journal.state(f"{PlayKey.DEFINITION}{name.digest}")
     if not isinstance(stored_text, str):

@@ -50,8 +50,8 @@ class InstalledGame:
     """For a table: the return of each kind of bet by spot group, in percent; the main bet is first."""
 
     @property
-    def return_percent(self) -> str:
-        """Return the game's lowest return for display: in percent, rounded down to hundredths."""
+    def lowest_return_percent(self) -> str:
+        """Return the lowest return of all ways to bet as text: in percent, rounded down to hundredths."""
         return format_percent(self.return_min)
 
 
@@ -107,22 +107,22 @@ def admit_games(
     ``certifying`` are the rules about certificates. ``report_progress`` is called with the number of each
     game and the game, before it is examined. ``has_wheel`` is whether the cabinet has a real roulette wheel.
     """
-    admitted: dict[str, InstalledGame] = {}
+    installed_games: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
-            resident = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
+            installed_game = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
             refused_games.append(RefusedGame(slot.game, str(error)))
             continue
-        if resident.game.id in admitted:
+        if installed_game.game.id in installed_games:
             refused_games.append(
-                RefusedGame(slot.game, f"a game with the id {resident.game.id!r} is already resident")
+                RefusedGame(slot.game, f"another game with the id {installed_game.game.id!r} is installed")
             )
             continue
-        admitted[resident.game.id] = resident
-    return admitted, tuple(refused_games)
+        installed_games[installed_game.game.id] = installed_game
+    return installed_games, tuple(refused_games)
 
 
 def _examine_game(
@@ -150,17 +150,19 @@ def _examine_game(
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
-    floor = profile.returns.find_minimum(game.family)
+    minimum = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
     bets = _list_offered_bets(game, analysis, levels)
     returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
-    name = floor.find_bet_below({bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players})
-    if name is not None:
+    bet_below_minimum = minimum.find_bet_below(
+        {bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players}
+    )
+    if bet_below_minimum is not None:
         raise OperatorError(
-            f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "
-            f"the profile {profile.id} requires at least {format_percent(floor.least)} % of a {game.family} game"
+            f"{game.id}: returns {format_percent(returns[bet_below_minimum], 4)} % at bet {bet_below_minimum}; "
+            f"the profile {profile.id} requires at least {format_percent(minimum.least)} % of a {game.family} game"
         )
     certificate = certifying.verify_certificate(slot, game, profile, lowest_return)
     _check_chance_decides(game, analysis, profile)
@@ -191,9 +193,13 @@ def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     lowest_returns: dict[str, Fraction] = {}
     for bet in bets:
-        laid = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
-        if laid and laid[0] in spots and all(spots[name].needs in laid for name in laid[1:]):
-            group = spots[laid[0]].group
+        staked_spots = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
+        if (
+            staked_spots
+            and staked_spots[0] in spots
+            and all(spots[name].needs in staked_spots for name in staked_spots[1:])
+        ):
+            group = spots[staked_spots[0]].group
             lowest_returns[group] = min(bet.rtp, lowest_returns.get(group, bet.rtp))
     return {group: format_percent(rtp) for group, rtp in lowest_returns.items()}
 
@@ -262,9 +268,11 @@ def _list_allowed_denominations(
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none is left."""
     requested_cents = slot.denominations_cents or game.denominations_cents
-    foreign = sorted(set(requested_cents) - set(game.denominations_cents))
-    if foreign:
-        raise OperatorError(f"{game.id}: the definition does not offer denominations {foreign} (minor units)")
+    unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
+    if unknown_cents:
+        raise OperatorError(
+            f"{game.id}: the definition does not offer denominations {unknown_cents} (minor units)"
+        )
     rules = profile.play
     offered_cents = [
         cents
@@ -278,8 +286,8 @@ def _list_allowed_denominations(
             f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
-    cap_cents = rules.win_limit_cents
-    if cap_cents is None:
+    win_limit_cents = rules.win_limit_cents
+    if win_limit_cents is None:
         return tuple(offered_cents)
     largest_wins_cents: dict[int, int] = {}
     for cents in offered_cents:
@@ -291,12 +299,12 @@ def _list_allowed_denominations(
         if game.rules.list_spots():  # at a table, each wager is checked separately before it is accepted
             largest_win_cents = min(win * cents for win, _ in prizes(game) if win is not None)
         largest_wins_cents[cents] = largest_win_cents
-    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= cap_cents)
+    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= win_limit_cents)
     if not allowed_cents:
         raise OperatorError(
             f"{game.id}: it can win {_format_money(largest_wins_cents[offered_cents[0]], profile)} in one game at "
             f"{_format_money(offered_cents[0], profile)} a credit; "
-            f"the profile {profile.id} allows {_format_money(cap_cents, profile)}"
+            f"the profile {profile.id} allows {_format_money(win_limit_cents, profile)}"
         )
     return allowed_cents
 

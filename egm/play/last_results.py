@@ -83,8 +83,10 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
     """Add the result of a game to its table; a round of several seats is added once, with its first game that ends."""
     digest = game.game.digest
-    earlier = results.by_digest.get(digest, ())
-    if game.round_id and any(result.round_id == game.round_id for result in earlier):
+    earlier_results = results.by_digest.get(digest, ())
+    if game.round_id and any(result.round_id == game.round_id for result in earlier_results):
         return
-    remaining = () if display.get("new_shoe") else earlier
-    results.by_digest[digest] = (TableResult(str(display["result"]), game.round_id), *remaining)[:MAX_RESULTS]
+    remaining_results = () if display.get("new_shoe") else earlier_results
+    results.by_digest[digest] = (TableResult(str(display["result"]), game.round_id), *remaining_results)[
+        :MAX_RESULTS
+    ]

@@ -26,7 +26,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
-    checked = MachineChecked(
+    check = MachineChecked(
         game="none" if game is None else _check_replay(machine, game),
         books=_check_journal(machine),
         play_id=None if game is None else game.play_id,
@@ -38,11 +38,11 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         persons=tuple(list_event_persons(machine, event)),
         remark=event.of(CheckForm).remark or "",
     )
-    machine.post(MACHINE_CHECKED, checked)
-    is_sound = {checked.game, checked.books} <= {"right", "none"}
+    machine.post(MACHINE_CHECKED, check)
+    is_right = {check.game, check.books} <= {"right", "none"}
     machine.notice = Notice(
-        code="machine_checked" if is_sound else "machine_check_failed",
-        severity="info" if is_sound else "alarm",
+        code="machine_checked" if is_right else "machine_check_failed",
+        severity="info" if is_right else "alarm",
     )
 
 

@@ -39,27 +39,28 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """
     chances_by_way: dict[object, Chances] = {}
     for bet in bets:
-        tops = [award for award in list_awards(bet) if award.top]
-        if not tops:
+        top_awards = [award for award in list_awards(bet) if award.top]
+        if not top_awards:
             continue
-        top = tops[-1]  # the most likely stage
-        rate = sum((award.rate for award in tops if award.name == top.name), Fraction(0))
-        way = bet.bet.partition(" at ")[0]  # for Keno: the number of spots, without stake and bought options
+        top_award = top_awards[-1]  # the most likely stage
+        rate = sum((award.rate for award in top_awards if award.name == top_award.name), Fraction(0))
+        # for Keno: the number of spots, without stake and bought options
+        bet_name = bet.bet.partition(" at ")[0]
         spots = _list_spots(bet)
         hit = _compute_hit_probability(bet)
         chances_by_way.setdefault(
-            (spots, json.dumps(bet.table, sort_keys=True)) if spots else way,
+            (spots, json.dumps(bet.table, sort_keys=True)) if spots else bet_name,
             Chances(
-                bet=way,
+                bet=bet_name,
                 cost_credits=bet.cost_credits,
                 hit_percent="" if hit is None else _format_tenths(hit * 100),
                 prizes_in_100=_format_tenths(_compute_prize_rate(bet) * 100),
                 features=tuple(
                     (feature.feature, round(1 / feature.rate)) for feature in bet.features if feature.rate
                 ),
-                top=top.name,
-                top_stage=top.where,
-                top_credits=top.credits or 0,
+                top=top_award.name,
+                top_stage=top_award.where,
+                top_credits=top_award.credits or 0,
                 top_one_in=round(1 / rate),
                 spots=spots,
                 hands=_count_hands(bet),
@@ -76,8 +77,8 @@ def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
 
 def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
     """Return the ids of the betting spots on which a way to bet places chips."""
-    laid = bet.options.get("bets")
-    return tuple(map(str, laid)) if isinstance(laid, Mapping) else ()
+    bets = bet.options.get("bets")
+    return tuple(map(str, bets)) if isinstance(bets, Mapping) else ()
 
 
 def _count_hands(bet: BetAnalysis) -> int:

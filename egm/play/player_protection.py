@@ -187,10 +187,10 @@ def session_is_over(machine: Machine, _: Event) -> bool:
     The player has left if no game, payment, credit or standing bet is left on the machine.
     """
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
-    busy = any(
+    is_in_use = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return is_counted and not busy and machine.credit_cents == 0 and not list_standing_tables(machine)
+    return is_counted and not is_in_use and machine.credit_cents == 0 and not list_standing_tables(machine)
 
 
 @refusal_code("limit_is_offered")

@@ -148,11 +148,11 @@ def void_exchanged_reservation(machine: Machine, _: Event) -> None:
     This happens directly after the exchange or, after a power loss, at the next start.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    older = handpay.instead_of
+    replaced_handpay_id = handpay.instead_of
     machine.post(
         HANDPAY_REPLACED,
-        HandpayReplaced(handpay=older, by=handpay.id),
-        entry_id=f"{older}.replaced",
-        ref=older,
+        HandpayReplaced(handpay=replaced_handpay_id, by=handpay.id),
+        entry_id=f"{replaced_handpay_id}.replaced",
+        ref=replaced_handpay_id,
         state={MoneyKey.HANDPAY: replace(handpay, instead_of="")},
     )

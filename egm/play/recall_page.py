@@ -112,7 +112,7 @@ class RecallPlayPage(MenuPage):
                 reason = say("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_pair_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
-        forward, position = (
+        has_later_step, position = (
             self.step_index + 1 < len(self.steps),
             self.positions.get(self.steps[self.step_index].seat),
         )
@@ -132,7 +132,7 @@ class RecallPlayPage(MenuPage):
                     style="back",
                     enabled=self.step_index > 0,
                 ),
-                PageAction(id="later", label=say("service.recall.later"), enabled=forward),
+                PageAction(id="later", label=say("service.recall.later"), enabled=has_later_step),
                 PageAction(id="figures", label=say("service.recall.figures")),
             ),
         )

@@ -38,7 +38,7 @@ class Reminders:
                     await self._news.wait()
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Trigger another check for due reminders to the player, because the machine has changed."""
+        """Check again which events are due: the end of a pause, a reminder, or the end of a session."""
         self._news.set()
 
     def _submit_due_events(self) -> None:

@@ -185,18 +185,18 @@ def start_game(machine: Machine, _: Event) -> None:
     bet = find_bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
-    rules, common = bet.game, machine.component(PositionRounds)
-    round_, wager = common.starting, bet.wager
+    definition, position_rounds = bet.game, machine.component(PositionRounds)
+    round_, wager = position_rounds.starting, bet.wager
     if round_ is not None:
-        wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
-    conversation, play_id = GameConversation(rules, wager, bet.table), machine.fresh_id("play")
+        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat, round_.wagers)
+    conversation, play_id = GameConversation(definition, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
     step = take_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
     )
     game = GameRecord(
         play_id=play_id,
-        game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
+        game=GameName(id=definition.id, version=definition.version, digest=definition.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=wager,
@@ -209,17 +209,17 @@ def start_game(machine: Machine, _: Event) -> None:
         levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
-    wagered = machine.build_debit_transfers(bet.cents, "house:wager")
+    wager_transfers = machine.build_debit_transfers(bet.cents, "house:wager")
     machine.post(
         GAME_START,
         game,
         entry_id=f"{play_id}.start",
-        transfers=(*wagered, *progressive_round.transfers),
+        transfers=(*wager_transfers, *progressive_round.transfers),
         dims=game.dims,
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **build_definition_state(machine, rules),
-            **build_shared_state_change(machine, rules.rules, game),
+            **build_definition_state(machine, definition),
+            **build_shared_state_change(machine, definition.rules, game),
             **progressives.build_step_state(machine, game, progressive_round),
             **protection.build_counted_session(machine, wagered_cents=bet.cents),
         },
@@ -230,7 +230,7 @@ def start_game(machine: Machine, _: Event) -> None:
     )
     if round_ is not None:
         round_.add_step(0, step)
-    common.current = round_
+    position_rounds.current = round_
     collect_time_charge(machine, game)
     send_screen_update(machine, resumed=False)
 
@@ -257,7 +257,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         rounds.overdue_play_id = ""
     staked_credits = conversation.decision.get_added_credits(choice)
     staked_cents = staked_credits * game.denomination_cents
-    staked = machine.build_debit_transfers(staked_cents, "house:wager")
+    stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
     step = take_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
     )
@@ -272,8 +272,8 @@ def continue_game(machine: Machine, event: Event) -> None:
         round_id="" if round_ is None else round_.round_id,
         by_table=is_answered_for,
     )
-    continued = game.with_step(game_choice)
-    transfers = (*staked, *progressive_round.transfers)
+    continued_game = game.with_step(game_choice)
+    transfers = (*stake_transfers, *progressive_round.transfers)
     machine.post(
         GAME_CHOICE,
         game_choice,
@@ -281,12 +281,16 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
-            **build_shared_state_change(machine, conversation.game.rules, continued),
+            **build_shared_state_change(machine, conversation.game.rules, continued_game),
             **progressives.build_step_state(machine, game, progressive_round),
-            **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
+            **(
+                protection.build_counted_session(machine, wagered_cents=staked_cents)
+                if stake_transfers
+                else {}
+            ),
         },
     )
-    machine.component(GameInProgress).record = continued
+    machine.component(GameInProgress).record = continued_game
     if round_ is not None:
         round_.add_step(number, step)
     send_screen_update(machine, resumed=False)

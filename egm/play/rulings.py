@@ -121,11 +121,11 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     game = open_game(machine)
     if game is None:
         return
-    decided = list_decided_bets(rebuild_conversation(machine, game))
-    undecided, settled = _build_settling_transfers(machine, game, decided)
-    refunds = undecided if refund else ()
-    back_cents = sum(part.amount_cents for part in refunds)
-    settled_cents = sum(part.amount_cents for part in settled)
+    decided_bets = list_decided_bets(rebuild_conversation(machine, game))
+    undecided_transfers, settling_transfers = _build_settling_transfers(machine, game, decided_bets)
+    refunds = undecided_transfers if refund else ()
+    refund_cents = sum(part.amount_cents for part in refunds)
+    settled_cents = sum(part.amount_cents for part in settling_transfers)
     level_transfers, levels = progressives.build_reversal(machine, game)
     outcome = VoidedOutcome(
         decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
@@ -136,42 +136,42 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
         GAME_VOID,
         GameVoid(
             play_id=game.play_id,
-            refund_cents=back_cents,
+            refund_cents=refund_cents,
             ruling=ruling,
-            settled=tuple(settlement.to_json() for settlement in decided),
+            settled=tuple(settlement.to_json() for settlement in decided_bets),
             recorded=outcome,
             **details,
         ),
         entry_id=f"{game.play_id}.void",
-        transfers=(*refunds, *settled, *level_transfers),
+        transfers=(*refunds, *settling_transfers, *level_transfers),
         state={
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
-            **protection.build_counted_session(machine, won_cents=back_cents + settled_cents),
+            **protection.build_counted_session(machine, won_cents=refund_cents + settled_cents),
         },
     )
     machine.component(GameInProgress).conversation = None
 
 
 def _build_settling_transfers(
-    machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
+    machine: Machine, game: GameRecord, decided_bets: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
     """Return the transfers that settle a void game: the refund of undecided stakes, and the pay of decided bets."""
-    unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
-    over_cents = sum(settlement.staked for settlement in decided) * unit_cents
+    unit_cents, stakes = game.denomination_cents, list_stakes(machine, game)
+    decided_cents = sum(settlement.staked for settlement in decided_bets) * unit_cents
     push_cents = (
-        sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
+        sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned) * unit_cents
     )
-    staked_cents = sum(cents for _, cents in staked)
-    amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
-    _, pushed, undecided = split_stakes(staked, amounts_cents, machine.position)
-    win_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
+    staked_cents = sum(cents for _, cents in stakes)
+    amounts_cents = (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
+    _, pushed_stakes, undecided_stakes = split_stakes(stakes, amounts_cents, machine.position)
+    win_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - push_cents
     credit = machine.name_credit_account(CreditKind.CASHABLE)
     return (
-        tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided),
+        tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided_stakes),
         (
             *([Transfer("house:win", credit, win_cents)] if win_cents else ()),
-            *(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed),
+            *(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
         ),
     )

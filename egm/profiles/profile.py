@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from egm.config.documented import DocumentedFieldsMixin
+from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.people import Permission
 from meters.table import METER_BY_NAME, Unit
@@ -32,7 +33,6 @@ from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import ONTARIO_LIMITS, OddsLimits
 from paytables.source import Source, describe_toml_error, parse_toml, read
-from paytables.wording import describe_wrong_value
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
@@ -536,7 +536,7 @@ def list_profile_ids() -> tuple[str, ...]:
 def load_profile(name: str | Path) -> Profile:
     """Load a jurisdiction's profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
-    Raises OperatorError naming the file, the key and the reason if it is missing or invalid.
+    Raises OperatorError if it is missing or invalid, with every fault: file, line, key and reason.
     """
     try:
         source = read(name, _FOLDER)
@@ -547,11 +547,9 @@ def load_profile(name: str | Path) -> Profile:
         return _read_profile(source)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: {describe_toml_error(error)}") from None
-    except ValidationError as error:
-        first_error = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first_error["loc"]) or "profile"
-        reason = describe_wrong_value(first_error["msg"], first_error["input"])
-        raise OperatorError(f"{file}: {where}: {reason}") from None
+    except ValidationError:
+        _, faults = read_toml(source.data.decode(), Profile)
+        raise OperatorError("\n".join(f"{file}: {fault}" for fault in faults)) from None
 
 
 @lru_cache(maxsize=16)

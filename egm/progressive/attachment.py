@@ -85,7 +85,7 @@ class ProgressiveLinkService:
         self._found_mystery_wins: dict[str, MysteryWinFound] = {}
         self._seen = 0
         self._complaints = 0
-        self._attending = False
+        self._is_send_scheduled = False
         for level in self._link.feeders:
             progress = self._read_link_progress(level)
             self._link.restore_contributions(
@@ -278,13 +278,13 @@ class ProgressiveLinkService:
     # ------------------------------------------------------------------ from the link to the machine
     def _schedule_send_and_submit(self) -> None:
         """Schedule, for after the current event, sending to the controller and submitting its news to the machine."""
-        if not self._attending:
-            self._attending = True
+        if not self._is_send_scheduled:
+            self._is_send_scheduled = True
             asyncio.get_running_loop().call_soon(self._send_and_submit)
 
     def _send_and_submit(self) -> None:
         """Send pending messages to the progressive controller, and submit its news to the machine."""
-        self._attending = False
+        self._is_send_scheduled = False
         for news in self._link.take_news():
             self._submit_news(news)
         for message in self._link.take_messages():

@@ -31,7 +31,7 @@ class AcceptedBet:
 
     @property
     def reserve_cents(self) -> int:
-        """Return what the bet's round may still cost, in minor units.
+        """Return the further stakes that the round may need after the bet, in minor units.
 
         These are the raises and doubles of the certified strategy.
         """
@@ -39,9 +39,9 @@ class AcceptedBet:
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """Return the part of the stake that feeds each progressive level, in minor units by level name.
+        """Return the part of the wager that feeds each progressive level, in minor units by level name.
 
-        It is the stake of a side bet, or the whole wager.
+        A level of a side bet is fed by that side bet's stake; every other level by the whole wager.
         """
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
@@ -50,7 +50,10 @@ class AcceptedBet:
 
     @property
     def at_stake_cents(self) -> int:
-        """Return the total stake with this bet, in minor units: its cost and the bets left from earlier rounds."""
+        """Return the player's total stake if this bet is played, in minor units.
+
+        It is the cost of the bet plus the standing bets of earlier rounds, without those that the bet takes down.
+        """
         standing_credits = sum(bet.credits for bet in self.game.rules.list_standing_bets())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing_credits - taken_down) * self.denomination_cents + self.cents

@@ -45,7 +45,7 @@ class BroadcastLevelService:
             await asyncio.sleep(_TICK_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
-        """Do nothing: no change of the machine concerns a broadcast level."""
+        """Do nothing: the amount of a broadcast level does not depend on this machine's state."""
 
     def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Store a host's broadcast: the amounts of a group's levels. Levels that no game here plays for are ignored."""

@@ -162,16 +162,16 @@ async def open_connection(
         # A hit is several small messages in both directions; filling packets would delay each by 40 ms.
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
-    leaving = contextlib.AsyncExitStack()
+    open_client = contextlib.AsyncExitStack()
     async with _limit_time(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
-        await leaving.enter_async_context(client)
+        await open_client.enter_async_context(client)
     try:
         yield BrokerLine(client, limit_seconds)
     finally:
         # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
-            async with _limit_time(limit_seconds, "farewell"):
-                await leaving.aclose()
+            async with _limit_time(limit_seconds, "disconnection"):
+                await open_client.aclose()
 
 
 @contextlib.asynccontextmanager

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from egm.config.faults import read_toml
 from egm.config.levels import Kind, LevelId
 from egm.errors import OperatorError
 from egm.exact import Rational
@@ -111,6 +112,9 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     A relative path of a game in the file is relative to the file's folder.
     """
     data = _parse_level_file(source)
+    _, faults = read_toml(source.data.decode(), _LevelFile)
+    if faults:
+        raise LevelFileError("\n".join(f"level file {source.path}: {fault}" for fault in faults))
     for entry, game_path in _iter_own_games(data):
         entry["game"] = str(source.path.parent / game_path)
     return create_levels(data, str(source.path))
@@ -121,11 +125,11 @@ def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
 
     The name does not depend on where the files are. Raises :class:`LevelFileError`.
     """
-    brought = {source.path.name: source.path}
-    brought |= {
+    path_by_name = {source.path.name: source.path}
+    path_by_name |= {
         written: source.path.parent / written for _, written in _iter_own_games(_parse_level_file(source))
     }
-    return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
+    return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in path_by_name.items())
 
 
 def _parse_level_file(source: Source) -> dict[str, object]:

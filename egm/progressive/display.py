@@ -26,10 +26,11 @@ class DisplayedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """The controller's count of this machine's contributions to a progressive level, compared with the machine's own.
+    """How many of this machine's contributions to a progressive level its controller has counted.
 
-    ``counted`` is the number of the last contribution counted. ``since`` is a journal entry after which all
-    uncounted contributions are found. ``falls`` is how often the level's amount has been lowered.
+    ``counted`` is the number of the last counted contribution. ``since`` is the number of a journal entry after
+    which all contributions not yet counted were recorded. ``falls`` is how often the level's amount has been
+    lowered.
     """
 
     counted: int

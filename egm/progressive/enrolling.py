@@ -227,8 +227,8 @@ def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bo
     )
     if not other_authority:
         return rows
-    warned = PageRow(cells=(say("service.link.other_authority"), say_plain("")), icon="alarm")
-    return rows.model_copy(update={"rows": (*rows.rows, warned)})
+    warning_row = PageRow(cells=(say("service.link.other_authority"), say_plain("")), icon="alarm")
+    return rows.model_copy(update={"rows": (*rows.rows, warning_row)})
 
 
 class LinkPage(MenuPage):

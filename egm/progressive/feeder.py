@@ -18,19 +18,20 @@ CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
 
 @dataclass(slots=True)
 class LinkedLevelFeeder:
-    """The state of one progressive level of a controller that this machine feeds. Times are monotonic nanoseconds.
+    """The state of one progressive level of a controller that this machine feeds.
 
-    ``is_enrolled``: the controller has accepted the enrolment; ``refusal_reason``: why it has not. ``prize`` and
-    ``commitment`` are those of a mystery level. ``value_sequence``, ``value_utc`` and ``value_run`` identify
-    the last accepted amount. ``received_ns``: when the level was last received.
+    ``value_sequence``, ``value_utc`` and ``value_run`` are those of the last accepted value of the controller.
     """
 
     pool: ProgressivePool
     prize: int = 0
+    """For a mystery level: the number of the current prize."""
     commitment: str = ""
-    """For a mystery level: the commitment to the secret amount of the current prize, whose number is ``prize``."""
+    """For a mystery level: the commitment to the secret amount of the current prize."""
     is_enrolled: bool = False
+    """Whether the controller has accepted the enrolment of this machine in the level."""
     refusal_reason: RefusalReason | None = None
+    """The reason why this machine does not feed the level, or None."""
     last_counted: int = 0
     """The number of the last contribution that the controller is known to have counted."""
     pending_contributions: deque[Contribution] = field(default_factory=deque)
@@ -38,8 +39,11 @@ class LinkedLevelFeeder:
     last_sent: int = 0
     """The number of the last contribution sent on this connection."""
     sent_ns: int = 0
+    """The monotonic time from which the interval until the next repetition of contributions is counted."""
     amount_cents: int = 0
+    """The last accepted amount of the level, in minor units."""
     falls: int = 0
+    """How often the level's amount has been lowered, as the last accepted value states."""
     value_sequence: int = -1
     value_utc: str = ""
     """The controller's time stamp of the last accepted value."""
@@ -47,6 +51,7 @@ class LinkedLevelFeeder:
     values_received: int = 0
     """The count of values received on this connection; the first may be an old one retained by the broker."""
     received_ns: int | None = None
+    """The monotonic time at which a value was last accepted; None before the first."""
 
     @property
     def enrolment(self) -> LevelEnrolment:

@@ -45,7 +45,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import AwardLocked, ClaimPaid
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
+from egm.progressive.level_views import list_played_levels, read_displayed_amount, read_own_level
 from egm.progressive.pools import Keeper, Pools, ProgressivePool
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
@@ -151,7 +151,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePo
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """Return the amount that a progressive level shows to an open game, in minor units, or the last known one."""
     configured_pool = machine.component(Pools).by_id.get(pool)
-    now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
+    now_cents = 0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
     return now_cents or (
         last_cents[pool] if pool in last_cents else find_link_progress(machine, pool).shown_cents
@@ -167,9 +167,9 @@ def _build_round(
 ) -> ProgressiveRound:
     """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
     memory = LevelAccess(
-        level=lambda pool: _read_level(machine, pool),
+        read_level=lambda pool: _read_level(machine, pool),
         find_link_progress=lambda pool: find_link_progress(machine, pool),
-        shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
+        find_shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
     return ProgressiveRound(
         pools, fed_cents, memory, claim_prefix=f"{_build_claim_prefix(machine)}.{step}", earlier=game
@@ -233,7 +233,7 @@ def build_step_state(
         f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
             pool=pool, amount_cents=amount_cents, entry=machine.journal.sequence + 1
         )
-        for n, (pool, amount_cents) in enumerate(progressive_round.claimed_amounts)
+        for n, (pool, amount_cents) in enumerate(progressive_round.broadcast_hits)
     }
     return {
         **wins,
@@ -387,8 +387,14 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
             levels[award.pool] = level_before.return_award(award.amount_cents)
             transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    untold = machine.journal.states(f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}.")
-    return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
+    unread_wins = machine.journal.states(
+        f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}."
+    )
+    return tuple(transfers), {
+        **state,
+        **dict.fromkeys(unread_wins),
+        **build_closing_state(machine, game, "void"),
+    }
 
 
 def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
@@ -407,7 +413,9 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
     """Return whether every progressive level of the bet shows an amount that would be paid now, as play requires."""
-    return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
+    return all(
+        read_displayed_amount(machine, pool).status is Status.UP for pool in list_played_levels(machine)
+    )
 
 
 @refusal_code("are_awards_locked")

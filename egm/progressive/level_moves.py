@@ -35,11 +35,11 @@ def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a progressive level holds, including fractions, to another level."""
     form = event.of(LevelForm)
     source, target = form.source, form.target
-    giving, taking = read_own_level(machine, source), read_own_level(machine, target)
-    if giving is None or taking is None:
+    source_level, target_level = read_own_level(machine, source), read_own_level(machine, target)
+    if source_level is None or target_level is None:
         return
-    amount, empty = giving.release_whole_amount()
-    grown_level = taking.receive(amount)
+    amount, emptied_level = source_level.release_whole_amount()
+    grown_level = target_level.receive(amount)
     machine.post(
         LEVEL_MOVED,
         LevelMoved(
@@ -48,9 +48,9 @@ def move_level(machine: Machine, event: Event) -> None:
             amount=amount,
             persons=form.persons,
         ),
-        transfers=posting.build_moving_transfers((source, giving), (target, taking, grown_level)),
+        transfers=posting.build_moving_transfers((source, source_level), (target, target_level, grown_level)),
         state={
-            f"{ProgressiveKey.LEVEL}{source}": empty,
+            f"{ProgressiveKey.LEVEL}{source}": emptied_level,
             f"{ProgressiveKey.LEVEL}{target}": grown_level,
         },
     )

@@ -19,7 +19,7 @@ def read_own_level(machine: Machine, pool: str) -> Level | None:
     return None if state is None else Level.from_json(state)
 
 
-def find_shown(machine: Machine, pool: ProgressivePool) -> DisplayedAmount:
+def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedAmount:
     """Return the amount that a progressive level shows now; its status is down if its source is not connected."""
     if pool.is_own:
         level = read_own_level(machine, pool.id)
@@ -55,10 +55,11 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     return tuple(_build_view(machine, pool) for pool in pools.values())
 
 
-def find_all_shown(machine: Machine) -> dict[str, DisplayedAmount]:
+def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
     """Return the amount that every progressive level of this machine shows now, by id, whether played for or not."""
     return {
-        pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.component(Pools).by_id.items())
+        pool_id: read_displayed_amount(machine, pool)
+        for pool_id, pool in sorted(machine.component(Pools).by_id.items())
     }
 
 
@@ -68,7 +69,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for level, displayed_amount in find_all_shown(machine).items():
+    for level, displayed_amount in read_all_displayed_amounts(machine).items():
         amounts.add_metric((level,), displayed_amount.amount_cents)
         up.add_metric((level,), int(displayed_amount.status is Status.UP))
     yield from (amounts, up)
@@ -76,7 +77,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
 
 def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
     """Return a progressive level as the screen displays it."""
-    amount = find_shown(machine, pool)
+    amount = read_displayed_amount(machine, pool)
     return ProgressiveView(
         id=pool.id,
         level=pool.level,

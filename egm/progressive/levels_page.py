@@ -5,20 +5,38 @@ from functools import partial
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageTable, PageText
+from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.people import Permission
+from egm.progressive.entries import LevelHit
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
+from egm.progressive.last_hits import HIT_KINDS, group_last_hits
 from egm.progressive.level import Level
-from egm.progressive.level_views import find_shown
+from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.pools import Pools
+from egm.record_codec import from_json
 from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import TablesPage
-from egm.staff.words import build_pair_table, say, say_local, say_money, say_number, say_plain
+from egm.staff.words import (
+    build_column_titles,
+    build_pair_table,
+    say,
+    say_local,
+    say_money,
+    say_number,
+    say_plain,
+    say_time,
+)
+
+#: Hits read for the page; `egm levels` reads them all.
+_HITS_READ_MAX: Final = 1000
 
 
 def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return one table per progressive level: first this machine's own, also closed ones, then the linked ones."""
+    """Return one table per progressive level: first this machine's own, also closed ones, then the linked ones.
+
+    After them comes one table per level with its last hits.
+    """
     own_levels = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
@@ -30,7 +48,29 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
             for pool, level in own_levels.items()
         ),
         *(build_pair_table(_iter_linked_rows(machine, pool), _build_title(machine, pool)) for pool in linked),
+        *_iter_hit_tables(machine),
     )
+
+
+def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
+    """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
+    hits = machine.journal.entries(HIT_KINDS, limit=_HITS_READ_MAX, newest_first=True)
+    for pool, entries in group_last_hits(hits).items():
+        records = [(entry, from_json(LevelHit, entry.record, f"entry {entry.sequence}")) for entry in entries]
+        yield PageTable(
+            title=say("service.levels.last_hits", level=pool),
+            columns=build_column_titles("time", "game", "amount"),
+            rows=tuple(
+                PageRow(
+                    cells=(
+                        say_time(entry.time_utc.isoformat()),
+                        say_plain(hit.game),
+                        say_plain("?") if hit.amount_cents is None else say_money(hit.amount_cents),
+                    )
+                )
+                for entry, hit in records
+            ),
+        )
 
 
 def _build_title(machine: Machine, pool: str) -> PageText:
@@ -58,7 +98,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    displayed_amount = find_shown(machine, machine.component(Pools).by_id[pool])
+    displayed_amount = read_displayed_amount(machine, machine.component(Pools).by_id[pool])
     progress = find_link_progress(machine, pool)
     yield "levels.shows", say_money(displayed_amount.amount_cents)
     yield "levels.status", say(f"service.levels.{displayed_amount.status.value}")

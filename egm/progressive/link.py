@@ -289,7 +289,7 @@ class ControllerLink:
             case Value():
                 self._handle_value(message, now_ns)
             case Counted():
-                self._handle_counted(message.level, message.sequence, message.won, now_ns)
+                self._process_confirmed_contributions(message.level, message.sequence, message.won, now_ns)
             case Award():
                 self._handle_award(message, now_ns)
             case Closed():
@@ -338,7 +338,7 @@ class ControllerLink:
             feeder.last_counted = feeder.last_sent = message.counted
             feeder.pending_contributions.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
-        self._handle_counted(message.level, message.counted, message.won, now_ns)
+        self._process_confirmed_contributions(message.level, message.counted, message.won, now_ns)
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
@@ -366,16 +366,21 @@ class ControllerLink:
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
-    def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
-        """Drop the contributions that the controller has counted; send further ones and the waiting claims.
+    def _process_confirmed_contributions(
+        self, level: str, sequence: int, mystery_wins: tuple[Won, ...], now_ns: int
+    ) -> None:
+        """Drop a level's contributions up to ``sequence``, which the controller has counted.
 
-        Report the mystery results that the controller sent with its count.
+        Then send further contributions and the claims that waited for this. Report the mystery wins that the
+        controller found among the counted contributions.
         """
         feeder = self.feeders.get(level)
         if feeder is None:
             return
         if feeder.is_mystery:
-            self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open_claims]
+            self._news += [
+                MysteryWinFound(level, win) for win in mystery_wins if win.claim not in self._open_claims
+            ]
             self._news.append(LevelResultsKnown(level, sequence))
         if sequence > feeder.last_sequence:
             self._news.append(ControllerAhead(level, sequence))
@@ -420,11 +425,11 @@ class ControllerLink:
         if entry is None:
             if message.claim in self._closed_claims:
                 return  # a late repeat
-            repeated = (
+            complaint = (
                 f"{message.claim}: the controller awards {message.amount_cents}, "
                 "but this machine has no claim of this name"
             )
-            self._news.append(ControllerComplaint("award", repeated))
+            self._news.append(ControllerComplaint("award", complaint))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))
             if entry.is_unknown_to_controller:

@@ -400,8 +400,8 @@ M = TypeVar("M")
 
 def encode(message: FromMachine | FromController) -> bytes:
     """Encode a message of the progressive link as JSON, without empty fields that earlier versions do not know."""
-    unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
-    return message.model_dump_json(exclude=unsaid).encode()
+    omitted_fields = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
+    return message.model_dump_json(exclude=omitted_fields).encode()
 
 
 def decode_machine_message(data: bytes) -> FromMachine:

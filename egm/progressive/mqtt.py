@@ -55,7 +55,7 @@ class MqttCarrier:
         self._machine = machine
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
-        self._unusable = ""
+        self._certificate_error = ""
         self._outbox: DeduplicatingQueue[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
@@ -86,9 +86,9 @@ class MqttCarrier:
             try:
                 return build_tls_context(self._slot)
             except OperatorError as error:
-                if str(error) != self._unusable:
-                    self._unusable = str(error)
-                    listener.handle_disconnection(self._unusable)
+                if str(error) != self._certificate_error:
+                    self._certificate_error = str(error)
+                    listener.handle_disconnection(self._certificate_error)
                 raise
 
         await stay_connected(

@@ -112,11 +112,13 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
         if slot is None and play.spots:
             continue  # a side bet that the venue does not offer
         if slot is None:
-            strangers = ", ".join(sorted(own_slots.keys() - {each.level for each in game.list_every_level()}))
-            instead = f", but {strangers}, which the game does not have" if strangers else ""
+            unknown_levels = ", ".join(
+                sorted(own_slots.keys() - {each.level for each in game.list_every_level()})
+            )
+            unknown_text = f", but {unknown_levels}, which the game does not have" if unknown_levels else ""
             raise NoPoolError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
-                f"does not configure{instead}"
+                f"does not configure{unknown_text}"
             )
         if slot.kind is not Kind.STAND_ALONE and not play.one_price:
             raise NoPoolError(
@@ -157,11 +159,11 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
     is not configured.
     """
     available = pools.find_side_bet_pools(game, denomination_cents)
-    unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
+    unavailable_spots = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
     return tuple(
         spot.id
         for spot in game.rules.list_spots()
-        if spot.id in unkept or not spot.stakes_cents(denomination_cents)
+        if spot.id in unavailable_spots or not spot.stakes_cents(denomination_cents)
     )
 
 

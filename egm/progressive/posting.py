@@ -56,11 +56,15 @@ def build_moving_transfers(
     ``source`` is (pool, level), ``target`` is (pool, level before, level after). Whole units are moved. If
     moved fractions now add up to a whole unit, it is taken from the account ``contributed``.
     """
-    giver, giving = source
+    source_pool, source_level = source
     target_pool, level_before, level_after = target
     moved_cents = f"pool:{target_pool}:current"
     flows = [
-        (f"pool:{giver}:{name}", moved_cents, _count_full_cents_gained(_ZERO, getattr(giving, name)))
+        (
+            f"pool:{source_pool}:{name}",
+            moved_cents,
+            _count_full_cents_gained(_ZERO, getattr(source_level, name)),
+        )
         for name in _HELD
     ]
     above = _count_full_cents_gained(level_before.overflow, level_after.overflow)

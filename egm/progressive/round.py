@@ -34,46 +34,44 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkProgress:
-    """Stored progress of this machine's contributions to a linked progressive level.
-
-    ``sequence`` is the number of the last contribution made, ``counted`` of the last one that the controller
-    is known to have. ``since`` is a journal entry after which every contribution not yet counted is found.
-    ``shown_cents`` and ``falls`` are the amount that the level showed last, and its number of falls.
-    """
+    """The stored counts of this machine's contributions to a linked progressive level."""
 
     sequence: Count = 0
+    """The number of the last contribution that this machine has made."""
     counted: Count = 0
+    """The number of the last contribution that the controller is known to have counted."""
     since: Count = 0
+    """The number of a journal entry after which all contributions not yet counted were recorded."""
     shown_cents: Count = 0
+    """The amount that the level showed last."""
     falls: Count = 0
+    """How often the level's amount had been lowered when it showed that amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedHit:
-    """A hit of a linked level that is to be claimed from its controller.
-
-    ``after`` is the number of its wager's contribution, ``shown_cents`` the amount that this machine
-    displayed.
-    """
+    """A hit of a linked level that is to be claimed from its controller."""
 
     pool: str
     level: str
     after: int
+    """The number of the contribution of the wager that hit the level."""
     shown_cents: int
+    """The amount of the level, or of the won part of it, that this machine displayed at the hit."""
     share: Fraction | None = None
+    """The part of the level that was won; None for the whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAccess:
-    """Access to the stored data that a game's progressive round needs, by pool id.
+    """Functions that read the stored data which a game's progressive round needs, by pool id."""
 
-    The data are the machine's own levels, the progress of its contributions to linked levels, and the amounts
-    shown.
-    """
-
-    level: Callable[[str], Level]
+    read_level: Callable[[str], Level]
+    """Returns the state of a level of this machine."""
     find_link_progress: Callable[[str], LinkProgress]
-    shown_cents: Callable[[str], int]
+    """Returns the counts of this machine's contributions to a linked level."""
+    find_shown_cents: Callable[[str], int]
+    """Returns the amount that a level of a controller or host shows to the game, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +89,7 @@ class FormerPool:
 
 @dataclass(slots=True)
 class ProgressiveRound:
-    """The changes that one game makes to its progressive pools, until they are recorded.
-
-    ``levels`` are the machine's own levels after the game. ``link_progress`` is the progress of its
-    contributions to linked levels. ``claims`` are its hits of linked levels, by claim id, and ``claimed_amounts`` its
-    hits of broadcast levels. ``details`` is the content for the game's journal entry.
-    """
+    """The changes that one game makes to its progressive pools, until they are recorded."""
 
     pools: Mapping[str, ProgressivePool | FormerPool]
     """The progressive pools of the game, by the game's name of the level."""
@@ -104,17 +97,23 @@ class ProgressiveRound:
     """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
     level_access: LevelAccess
     claim_prefix: str
+    """The beginning of the ids of the claims that this step of the game makes."""
     earlier: LevelsPlayed
     """The contributions and hits of the game's earlier steps."""
     levels: dict[str, Level] = field(default_factory=dict)
+    """The changed levels of this machine, by pool."""
     link_progress: dict[str, LinkProgress] = field(default_factory=dict)
+    """The changed counts of contributions to linked levels, by pool."""
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
-    claimed_amounts: list[tuple[str, int]] = field(default_factory=list)
+    """The hits of linked levels, by the id of the claim to the controller."""
+    broadcast_hits: list[tuple[str, int]] = field(default_factory=list)
+    """The hits of broadcast levels, as pool and amount in minor units."""
     transfers: list[Transfer] = field(default_factory=list)
     contributions: list[LevelContribution] = field(default_factory=list)
     draws: list[DrawRecord] = field(default_factory=list)
     hits: list[LevelHitRecord] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
+    """The amount that each broadcast level of the game showed at the wager, by pool."""
 
     def feed_pools(self, chance: RandomSource) -> None:
         """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
@@ -127,10 +126,10 @@ class ProgressiveRound:
             if pool.keeper is Keeper.CONTROLLER:
                 self._contribute_to_controller(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
-                self.broadcast_cents[pool.id] = self.level_access.shown_cents(pool.id)
+                self.broadcast_cents[pool.id] = self.level_access.find_shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
-            level_before = self.level_access.level(pool.id)
+            level_before = self.level_access.read_level(pool.id)
             odds = level_before.compute_mystery_odds(fed_cents)
             self._replace_level(pool, level_before, level_before.contribute(fed_cents))
             self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
@@ -213,12 +212,12 @@ class ProgressiveRound:
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
-            amount_cents = self.level_access.shown_cents(pool.id)
-            self.claimed_amounts.append((pool.id, amount_cents))
+            amount_cents = self.level_access.find_shown_cents(pool.id)
+            self.broadcast_hits.append((pool.id, amount_cents))
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
-        shown_cents = int(self.level_access.shown_cents(pool.id) * (share or 1))
+        shown_cents = int(self.level_access.find_shown_cents(pool.id) * (share or 1))
         contribution_number = self._find_contribution_of_hit(pool)
         self.claims[claim] = ClaimedHit(
             pool=pool.id, level=name, after=contribution_number, shown_cents=shown_cents, share=share
@@ -227,7 +226,7 @@ class ProgressiveRound:
 
     def _find_current_level(self, pool: ProgressivePool | FormerPool) -> Level:
         """Return the state of a progressive level, with the changes that this game has made so far."""
-        return self.levels.get(pool.id) or self.level_access.level(pool.id)
+        return self.levels.get(pool.id) or self.level_access.read_level(pool.id)
 
     def _replace_level(
         self, pool: ProgressivePool | FormerPool, level_before: Level, level_after: Level

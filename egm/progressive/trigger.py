@@ -108,14 +108,14 @@ class MysteryTrigger:
         try:
             numbers = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
             trigger = from_json(cls, numbers, "its record")
-            sound = (
+            is_valid = (
                 trigger.step > 0
                 and 0 <= trigger.drawn < trigger.points
                 and len(trigger.salt) == _SALT_BITS // 4
             )
         except (KeyError, ValueError, RecordError) as error:
             raise TriggerError(f"the secret of a mystery prize cannot be read: {error!r}") from None
-        if not sound:
+        if not is_valid:
             raise TriggerError(
                 f"the secret of a mystery prize is not in the form that the controller writes: {trigger.to_text()}"
             )

@@ -21,7 +21,7 @@ from egm.progressive.display import LevelDisplays
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.events import PrizeForm
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.level_views import find_shown
+from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pools, ProgressivePool
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
@@ -103,7 +103,11 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
 
 def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
     """Return the amount that a linked level shows now; 0 if there is no link."""
-    return 0 if machine.component(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
+    return (
+        0
+        if machine.component(LevelDisplays).link is None
+        else read_displayed_amount(machine, pool).amount_cents
+    )
 
 
 # ---------------------------------------------------------------------------------------------- holding

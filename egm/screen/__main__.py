@@ -195,7 +195,7 @@ def _create_console_window(
         os.nice(5)
     output = DisplayOutput(Card.open() if lease is None else Card(lease), display)
     if state is None:
-        return Window(theme, output=output, deaf=True, make=TopPicture)
+        return Window(theme, output=output, ignores_touches=True, make=TopPicture)
     signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
     above = TopScreenProcess(
         output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))

@@ -307,9 +307,6 @@ def build_telephone_layout(width: float, height: float) -> Layout:
     )
 
 
-PHONE: Final = build_telephone_layout(390, 844)
-
-
 def grow_rect(rect: Rect, margin: float) -> Rect:
     """Return the rectangle, larger by ``margin`` on each side."""
     return (rect[0] - margin, rect[1] - margin, rect[2] + 2 * margin, rect[3] + 2 * margin)

@@ -208,7 +208,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     This updates the bet, the service page and the notice, and removes a decision or game that is over.
     """
     old_snapshot = view.snapshot
-    changed_view = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
+    changed_view = replace(view, snapshot=snapshot, linked=True, snapshot_received_at=view.now)
     if (
         old_snapshot is None
         or old_snapshot.last_display != snapshot.last_display

@@ -164,10 +164,6 @@ class Picture:
         """Return the actions that the deck's keys can choose, in order: those of the decision or the open page."""
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
-    def list_target_rects(self, view: View) -> tuple[Rect, ...]:
-        """Return the rectangles of the touch targets of the open page or field."""
-        return tuple(touch.rect for touch in self._list_content_touches(self._build_stage(view)))
-
     def _build_stage(self, view: View) -> Stage:
         """Return the drawing context of the scenes: the layout for the game on the screen, and the view."""
         self.painter.draw_for(view.game)

@@ -1,7 +1,6 @@
 """Texts of the screen in each language (catalogues), and its formats of money, numbers and times (Babel)."""
 
 import re
-import string
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
@@ -83,11 +82,6 @@ def apply_typography(text: str, language: str) -> str:
         text = re.sub(r"[ \u00a0\u202f]+(?=[;!?])", "", text)
         text = re.sub(r" (?=[:%$»])|(?<=«) ", "\u00a0", text)
     return text
-
-
-def list_placeholders(text: str) -> frozenset[str]:
-    """Return the names of the placeholders (in braces) of a text."""
-    return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
 def language_from_code(code: str) -> str:

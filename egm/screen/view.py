@@ -123,7 +123,7 @@ class View:
     latest_notice: Notice | None = None
     """The machine's latest notice while it still applies, or None; it arrived at ``notices_at``."""
     notices_at: float = -10.0
-    heard_at: float = 0.0
+    snapshot_received_at: float = 0.0
     """When the last message of the machine arrived."""
     levels_before: Mapping[str, int] = field(default_factory=dict)
     """The amount of each progressive level before its last change, in minor units, by level id."""
@@ -197,7 +197,7 @@ class View:
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
         reported = datetime.fromisoformat(self.snapshot.time_utc)
-        return (reported + timedelta(seconds=self.now - self.heard_at)).isoformat()
+        return (reported + timedelta(seconds=self.now - self.snapshot_received_at)).isoformat()
 
     @property
     def is_drawer_open(self) -> bool:

@@ -56,7 +56,7 @@ _NO_FRAME: Final = b""
 _JPEG_QUALITY: Final = 85
 #: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
 #: it reconnects.
-_UNHEARD_MAX: Final = 128
+_UNSENT_MESSAGES_MAX: Final = 128
 #: Seconds between two renewals of a connected browser's session.
 _SESSION_RENEWAL_SECONDS: Final = 60.0
 #: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
@@ -247,7 +247,7 @@ class BrowserScreen:
         self._waiting_inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
         self._handshaking_visitors: deque[_BrowserConnection] = deque()
-        self._unheard = 0
+        self._unsent_messages = 0
         self._ready = False
         self._shown = _NO_FRAME
         self._vouched = 0.0
@@ -341,15 +341,15 @@ class BrowserScreen:
         """Queue a message to the browser; disconnect a browser that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
-            deaf = self._unheard >= _UNHEARD_MAX
+            is_too_slow = self._unsent_messages >= _UNSENT_MESSAGES_MAX
             if viewer is None:
                 return
-            if deaf:
+            if is_too_slow:
                 self._viewer = None
             else:
-                self._unheard += 1
+                self._unsent_messages += 1
         asyncio.run_coroutine_threadsafe(
-            viewer.close() if deaf else self._push_message(viewer, message), self._loop
+            viewer.close() if is_too_slow else self._push_message(viewer, message), self._loop
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
@@ -358,7 +358,7 @@ class BrowserScreen:
             await self._push(viewer, message)
         finally:
             with self._lock:
-                self._unheard -= 1
+                self._unsent_messages -= 1
 
     def close(self) -> None:
         """Stop the web server of the screen."""

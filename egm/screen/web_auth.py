@@ -178,8 +178,8 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
     """Return the saved browser sessions; none if the record is damaged."""
     try:
         return [
-            _Session(str(digest), float(heard))
-            for digest, heard in json.loads(os.pread(memory, _MEMORY_BYTES, 0))
+            _Session(str(digest), float(renewed_at))
+            for digest, renewed_at in json.loads(os.pread(memory, _MEMORY_BYTES, 0))
         ]
     except (ValueError, RecursionError, TypeError):
         return []

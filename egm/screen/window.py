@@ -54,7 +54,7 @@ class Window:
         fullscreen: bool = False,
         output: DisplayOutput | None = None,
         top_screen: TopScreenProcess | None = None,
-        deaf: bool = False,
+        ignores_touches: bool = False,
         title: str = "Open EGM",
         display: int = 0,
         make: type[Picture] = Picture,
@@ -64,11 +64,11 @@ class Window:
         Args:
             output: The display of a console without a desktop.
             above: The process of the top screen.
-            deaf: Whether touches are ignored.
+            ignores_touches: Whether touches are ignored.
         """
         self._output, self._top_screen = output, top_screen
         if output is not None:  # SDL draws into memory, and reads touch screens.
-            os.environ["SDL_VIDEODRIVER"] = "dummy" if deaf else "evdev"
+            os.environ["SDL_VIDEODRIVER"] = "dummy" if ignores_touches else "evdev"
         self._kiosk = fullscreen or output is not None
         if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
             os.environ["SDL_GRAB_KEYBOARD"] = "1"

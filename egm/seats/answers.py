@@ -30,8 +30,6 @@ from paytables import (
     TimeToAct,
 )
 
-#: Time limit in seconds for an answer that others wait for, if the game states none.
-TURN_SECONDS_MAX: Final = TimeToAct().seconds
 #: Seconds for which the time limit of a decision stops because its player has no screen. A missing screen is out
 #: of service by then, and the other players do not wait for it any longer.
 UNSEEN_SECONDS_MAX: Final = 60

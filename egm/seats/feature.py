@@ -88,7 +88,7 @@ class BettingClock:
                     await self._news.wait()
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Trigger another check of the betting periods, because the machine has changed."""
+        """Check the betting periods again, because one may have started, or its last bet may have been placed."""
         self._news.set()
 
     def _close_due_periods(self) -> None:

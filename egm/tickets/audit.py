@@ -193,7 +193,7 @@ def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
 def format_restoration(store: TicketStore) -> str:
     """Return the text by which a journal identifies the ticket ledger's last restoration; "" if there was none."""
     restoration = store.find_last_restoration()
-    return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
+    return "" if restoration is None else str(store.digest_at(restoration.move_number))[:DIGEST_DIGITS]
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
@@ -223,12 +223,14 @@ def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
-        issue_place = next((move.place for move in record.moves if move.action is TicketAction.ISSUE), None)
+        issue_move_number = next(
+            (move.move_number for move in record.moves if move.action is TicketAction.ISSUE), None
+        )
         anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY))
-        if issue_place is None or anchor is None:
+        if issue_move_number is None or anchor is None:
             return False
         return (
-            issue_place <= anchor.start_move_number
+            issue_move_number <= anchor.start_move_number
             or f"{record.issue_id}.printed" in _list_entries_before_clear(journal)
         )
     details = entry.record if isinstance(entry.record, Mapping) else {}

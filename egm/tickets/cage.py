@@ -95,10 +95,12 @@ class Cage:
                 return answer
             self._require_second_person(answer.ticket, CageAct.PAY)
             _require_payee(answer.ticket, payee)
-            story: dict[str, Any] = {} if not self._second else {"second": self._second}
+            details: dict[str, Any] = {} if not self._second else {"second": self._second}
             if payee is not None:
-                story["payee"] = {"name": payee.name, "address": payee.address}
-            end_redemption(self._store, redemption_id, TicketAction.REDEEM, at=at, by=self._by, story=story)
+                details["payee"] = {"name": payee.name, "address": payee.address}
+            end_redemption(
+                self._store, redemption_id, TicketAction.REDEEM, at=at, by=self._by, details=details
+            )
         self._store.store_head()
         return answer
 
@@ -141,9 +143,9 @@ class Cage:
                 )
             self._require_second_person(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
-            story = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
+            details = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
             ticket_record = self._store.move(
-                number, action, at=at, by=self._by, redemption_id=redemption_id, story=story
+                number, action, at=at, by=self._by, redemption_id=redemption_id, details=details
             )
         self._store.store_head()
         return ticket_record
@@ -176,7 +178,7 @@ def is_ticket_number(number: str) -> bool:
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
     """Yield the cash payments of tickets with a recorded payee, newest ticket first (QC-VLM 40)."""
     for record in store.records(TicketState.REDEEMED):
-        payee = record.moves[-1].story.get("payee")
+        payee = record.moves[-1].details.get("payee")
         if isinstance(payee, Mapping):
             recipient = Payee(str(payee["name"]), str(payee["address"]))
             yield RegisterLine(record, record.moves[-1], recipient)

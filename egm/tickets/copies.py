@@ -145,8 +145,8 @@ class TicketLedgerCopies:
                 self._prepare_reader()
             else:
                 self._open_or_mend()
-                for place in dict.fromkeys((folder, folder.parent, second, second.parent)):
-                    storage.sync_folder(place)
+                for changed_folder in dict.fromkeys((folder, folder.parent, second, second.parent)):
+                    storage.sync_folder(changed_folder)
             self.close = cleanup.pop_all().close
 
     # ------------------------------------------------------------------ opening and repair
@@ -257,13 +257,16 @@ class TicketLedgerCopies:
             self._log.rewrite(self._select_rows("ORDER BY place"))
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {error}"
             return
-        place = min(database_end[0], len(logged_rows))
-        log_digest = build_end_after(logged_rows[place - 1]) if place else EMPTY_LOG_END
+        last_number = min(database_end[0], len(logged_rows))
+        log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_LOG_END
         database_digest = (
-            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or EMPTY_LOG_END
+            self.run("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
+            or EMPTY_LOG_END
         )
         if database_digest != log_digest:
-            raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from this file from move {place} on")
+            raise _CopiesContradict(
+                f"{self.path}: {LOG_NAME} differs from this file from move {last_number} on"
+            )
         for row in logged_rows[database_end[0] :]:
             self.insert(row)
         if logged_rows and not database_end[0]:

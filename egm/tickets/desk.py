@@ -324,7 +324,7 @@ class TicketDesk:
                 TicketAction.RELEASE,
                 at=self._read_clock(),
                 by=self._machine.serial,
-                story={"why": why},
+                details={"why": why},
             )
 
     # ------------------------------------------------------------------ after a power cut, and for people
@@ -417,14 +417,14 @@ class TicketDesk:
             return Refusal(Reason.CURRENCY, ticket.currency)
         return None
 
-    def _move_once(self, number: str, action: TicketAction, **story: str) -> TicketRecord:
+    def _move_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
         """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):
                 return record
             return self._store.move(
-                number, action, at=self._read_clock(), by=self._machine.serial, story=story
+                number, action, at=self._read_clock(), by=self._machine.serial, details=details
             )
 
 

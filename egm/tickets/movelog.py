@@ -20,9 +20,9 @@ FILE_NAME: Final = "tickets.moves"
 #: Bytes read from the file's end to find its last line.
 _TAIL_BYTES: Final = 1 << 16
 
-#: (place, number, step, action, state, at, by, redemption id, story as JSON, digest)
+#: (number of the move, number of the ticket, step, action, state, at, by, redemption id, story as JSON, digest)
 Row = tuple[Any, ...]
-#: The end of a copy: place and digest of its last row.
+#: The end of a copy: the move number and the digest of its last row.
 End = tuple[int, str]
 #: The end of an empty copy.
 EMPTY_LOG_END: Final[End] = (0, "")
@@ -89,11 +89,11 @@ class TicketMoveLog:
 
     def find_last_move_number(self) -> int:
         """Return the number of the last ledger move in any readable line of the log, even after damaged lines."""
-        places = [0]
+        move_numbers = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
-                places.append(int(json.loads(line)[-1][0]))
-        return max(places)
+                move_numbers.append(int(json.loads(line)[-1][0]))
+        return max(move_numbers)
 
     def append(self, rows: Sequence[Row]) -> int:
         """Write the ledger moves of a transaction as one line of the log, durably; return the log's previous size."""

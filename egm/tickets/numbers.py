@@ -103,22 +103,6 @@ def _has_valid_check_digit(half: str) -> bool:
 
 
 # ---------------------------------------------------------------- system
-def prepend_system_number(system_id: int, number: str) -> str:
-    """Return the validation number made of a host's system number (1 to 99) and its sixteen digits.
-
-    Raises :class:`InvalidTicket`.
-    """
-    if not 1 <= system_id <= 99 or len(number) != TICKET_NUMBER_DIGITS - 2:
-        raise InvalidTicket(
-            "host's number: expected a system from 1 to 99 and 16 digits, "
-            f"found system {system_id} and {len(number)} digits"
-        )
-    full = f"{system_id:02d}{number}"
-    if not _is_number_of_length(full):
-        raise InvalidTicket("host's number: expected digits only")
-    return full
-
-
 def is_system_number(number: str) -> bool:
     """Return whether the digits can be a system number, created by a host; its sixteen digits are not checked here."""
     return _is_number_of_length(number) and not number.startswith("00")

@@ -75,11 +75,11 @@ def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Accep
     """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
     commitment = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TICKET_ACCEPTANCE_ENTRY_KINDS)):
-        story: object = entry.record
-        if not isinstance(story, Mapping) or story.get("commitment") != commitment:
+        record: object = entry.record
+        if not isinstance(record, Mapping) or record.get("commitment") != commitment:
             continue
         if entry.kind == "voucher.out":
             at = entry.time_utc.isoformat()
-            yield AcceptanceProof(story["id"], story["kind"], story["amount_cents"], at, "")
+            yield AcceptanceProof(record["id"], record["kind"], record["amount_cents"], at, "")
         else:
             yield AcceptanceProof("", "", 0, "", entry.transaction.id)

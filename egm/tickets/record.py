@@ -55,7 +55,7 @@ LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketStat
 class TicketMove:
     """One recorded action on a ticket (a move of the ledger), and the ticket's state after it."""
 
-    place: int
+    move_number: int
     """The number of the move in the whole ledger, from 1."""
     step: int
     """The number of the move among those of its ticket, from 1."""
@@ -67,7 +67,7 @@ class TicketMove:
     """The serial number of the machine, or the staff number of the person, that acted."""
     redemption_id: str | None
     """The id of the redemption to which the action belongs, or None."""
-    story: Mapping[str, JSON]
+    details: Mapping[str, JSON]
     """Details of the action, such as a reason."""
 
 

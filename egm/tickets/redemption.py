@@ -138,7 +138,7 @@ def end_redemption(
     *,
     at: datetime,
     by: str,
-    story: Mapping[str, JSON] | None = None,
+    details: Mapping[str, JSON] | None = None,
 ) -> TicketRecord:
     """End a ticket's open redemption: by redeeming the ticket or by releasing it (``action``).
 
@@ -158,7 +158,7 @@ def end_redemption(
                 f"redemption {redemption_id}: {action} is not possible, because the redemption ended in another way"
             )
         number = record.ticket.number
-        return store.move(number, action, at=at, by=by, redemption_id=redemption_id, story=story)
+        return store.move(number, action, at=at, by=by, redemption_id=redemption_id, details=details)
 
 
 def is_held(record: TicketRecord, redemption_id: str, by: str) -> bool:

@@ -91,7 +91,7 @@ def _redeem_accepted_tickets(
     store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
     """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
-    story = {"why": "the journal had taken it in"}
+    details = {"why": "the journal had taken it in"}
     for record in list(store.records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
         redemption_id = find_redemption(number)
@@ -108,7 +108,7 @@ def _redeem_accepted_tickets(
                 at=at,
                 by=by,
                 redemption_id=None if action is TicketAction.ISSUE else redemption_id,
-                story=story,
+                details=details,
             )
 
 
@@ -191,12 +191,12 @@ def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1
     database_files = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for place, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
-        if storage.exists(place / name):
-            storage.rename(place / name, place / f"{name}.before-{number}")
+    for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
+        if storage.exists(old_folder / name):
+            storage.rename(old_folder / name, old_folder / f"{name}.before-{number}")
     shutil.copyfile(new_folder / LOG_NAME, second / LOG_NAME)
     (second / LOG_NAME).chmod(0o600)
     storage.rename(new_folder / FILE_NAME, folder / FILE_NAME)
-    for place in dict.fromkeys((second, folder)):
-        storage.sync_folder(place)
+    for changed_folder in dict.fromkeys((second, folder)):
+        storage.sync_folder(changed_folder)
     shutil.rmtree(new_folder)

@@ -99,7 +99,9 @@ class TicketStore:
         """
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
-        make = make and not any(storage.exists(place / HEAD_FILE_NAME) for place in (folder, second))
+        make = make and not any(
+            storage.exists(each_folder / HEAD_FILE_NAME) for each_folder in (folder, second)
+        )
         has_ledger = storage.exists(folder / FILE_NAME) or (
             storage.exists(second / LOG_NAME) and not read_only
         )
@@ -190,12 +192,12 @@ class TicketStore:
                 "the record of the cage's last move in the ticket ledger "
                 f"is missing on both media ({HEAD_FILE_NAME})"
             )
-        place, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
-        if self.digest_at(place) == digest:
+        move_number, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
+        if self.digest_at(move_number) == digest:
             return ""
         return (
             f"the ticket ledger ends at move {self.end[0]}, but is not the one in which the cage made move"
-            f" {place}: an old or another ledger was put in its place"
+            f" {move_number}: an old or another ledger was put in its place"
         )
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -220,9 +222,9 @@ class TicketStore:
                 raise TicketOrderError(
                     f"ticket {ticket.masked} ({issue_id}) cannot be reserved, because its number or id is already used"
                 )
-            story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
+            details = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
-                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, story
+                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, details
             )
             return self.require_ticket(ticket.number)
 
@@ -234,7 +236,7 @@ class TicketStore:
         at: datetime,
         by: str,
         redemption_id: str | None = None,
-        story: Mapping[str, JSON] | None = None,
+        details: Mapping[str, JSON] | None = None,
     ) -> TicketRecord:
         """Append an action to the moves of a ticket; return the ticket's record.
 
@@ -247,7 +249,7 @@ class TicketStore:
                 raise TicketOrderError(
                     f"ticket {mask_number(number)}: {action} is not possible while the ticket is {record.state}"
                 )
-            self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
+            self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, details or {})
             return self.require_ticket(number)
 
     def restore(
@@ -259,14 +261,14 @@ class TicketStore:
         """
         with self.transaction():
             for row in rows:
-                place, last_digest = self._copies.end()
-                unsealed_row = (place + 1, *row[1:-1])
+                last_number, last_digest = self._copies.end()
+                unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
-            place, last_digest = self._copies.end()
-            story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
-            text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{place + 1}"
-            row = (place + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
+            last_number, last_digest = self._copies.end()
+            details = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
+            text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
+            row = (last_number + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
@@ -411,35 +413,35 @@ class TicketStore:
         at: datetime,
         by: str,
         redemption_id: str | None,
-        story: Mapping[str, JSON],
+        details: Mapping[str, JSON],
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
-        place, last_digest = self._copies.end()
-        text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        last_number, last_digest = self._copies.end()
+        text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE_CYCLE[action][1].value
-        row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
+        row = (last_number + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
         self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def _read_record(self, number: str, issue_id: str) -> TicketRecord:
         """Return a ticket with all its moves; its data are in the first move."""
         moves = self._read_moves(number)
-        ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
+        ticket = Ticket.from_json(json.dumps(moves[0].details["ticket"]))
         return TicketRecord(ticket=ticket, issue_id=issue_id, moves=moves)
 
     def _read_moves(self, number: str) -> tuple[TicketMove, ...]:
         """Return the moves of the ticket with this number, oldest first."""
         return tuple(
             TicketMove(
-                place=place,
+                move_number=move_number,
                 step=step,
                 action=TicketAction(action),
                 state=TicketState(state),
                 at=datetime.fromisoformat(at),
                 by=by,
                 redemption_id=redemption_id,
-                story=json.loads(text),
+                details=json.loads(text),
             )
-            for place, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
+            for move_number, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
                 number
             )
         )

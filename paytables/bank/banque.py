@@ -103,8 +103,8 @@ class Banker(Strict):
         """
         return _should_banker_draw(self.draw_table[points], self.against, third_cards)
 
-    def format_lines(self, code: str) -> list[str]:
-        """Return the drawing table as lines of the help text, in one language."""
+    def format_drawing_rules(self, code: str) -> list[str]:
+        """Return the help text's lines on when the banker draws a third card, in one language."""
         lines: list[str] = []
         texts = _BANKER_TEXTS[code]
         for cards in dict.fromkeys(self.draw_table):
@@ -223,7 +223,7 @@ class BanqueDefinition(BankDefinition):
                     f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
                     for bet in self.bet
                 ),
-                *self.banker.format_lines(code),
+                *self.banker.format_drawing_rules(code),
                 self.shoe.format_deck_line(code),
             ]
             for code in ("en", "fr")

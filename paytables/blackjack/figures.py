@@ -89,14 +89,19 @@ def _compute_backed_hand(
     """
     from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
 
-    if not all(nets.is_within_reach(table, result, nets.EXACT_DISTRIBUTION_HANDS_MAX) for _, result in plays):
+    if not all(
+        nets.can_be_counted_exactly(table, result, nets.EXACT_DISTRIBUTION_HANDS_MAX) for _, result in plays
+    ):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
-    laws = [nets.compute_backed_distribution(table, answers, result) for answers, result in plays]
-    best, worst = (sum((net * chance for net, chance in law.items()), Fraction(0)) for law in laws)
+    distributions = [nets.compute_backed_distribution(table, answers, result) for answers, result in plays]
+    best, worst = (
+        sum((net * chance for net, chance in distribution.items()), Fraction(0))
+        for distribution in distributions
+    )
     return BackedHand(
         mean=format_exact(best),
         worst=format_exact(worst),
-        law={format_exact(net): format_exact(chance) for net, chance in laws[0].items()},
+        law={format_exact(net): format_exact(chance) for net, chance in distributions[0].items()},
     )
 
 
@@ -137,10 +142,10 @@ def _compute_proof(
     worst = table.evaluate(
         policies.record_answers(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
-    law, variance = {}, None
-    if nets.is_within_reach(table, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
-        law = nets.compute_net_distribution(table, answers, best)
-    elif nets.is_within_reach(table, best, nets.EXACT_VARIANCE_HANDS_MAX):
+    distribution, variance = {}, None
+    if nets.can_be_counted_exactly(table, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
+        distribution = nets.compute_net_distribution(table, answers, best)
+    elif nets.can_be_counted_exactly(table, best, nets.EXACT_VARIANCE_HANDS_MAX):
         variance = nets.compute_net_variance(table, answers, best)
     data = PackedStrategy.pack_strategy(
         house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups
@@ -153,7 +158,7 @@ def _compute_proof(
         worst=format_exact(worst.mean),
         chart=format_chart(chart),
         policy=pack_policy(data.text),
-        law={format_exact(net): format_exact(chance) for net, chance in law.items()},
+        law={format_exact(net): format_exact(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_exact(variance),
         backed=_compute_backed_hand(table, (answers, best), (worst_answers, worst)) if backed else None,
     )
@@ -348,10 +353,10 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
     if not proof.law:
         spread = proof.variance
         return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
-    law = build_distribution(
+    distribution = build_distribution(
         {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()}
     )
-    return figures.with_distribution(law)
+    return figures.with_distribution(distribution)
 
 
 def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:

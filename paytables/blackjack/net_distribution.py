@@ -73,7 +73,7 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
-def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int) -> bool:
+def can_be_counted_exactly(table: StrategyTable, strategy: StrategyResult, max_hands: int) -> bool:
     """Return whether the net distribution of a blackjack strategy can be counted exactly.
 
     It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
@@ -81,39 +81,43 @@ def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int
     suited = table.house.suited_678 is not None
     return all(
         hands <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in played.hands_by_pair.items()
+        for (_, pair, _), hands in strategy.hands_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
+    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net result of one blackjack stake, with decisions taken from ``answers``."""
-    return _NetDistribution(table, answers, played).compute_distribution()
+    """Return the probability of each net result, in stakes, of one initial blackjack stake.
+
+    ``answers`` is the option that the strategy takes at each decision on a hand. ``strategy`` gives its decisions
+    on insurance, even money and splits.
+    """
+    return _NetDistribution(table, answers, strategy).compute_distribution()
 
 
 def compute_net_variance(
-    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
+    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
 ) -> Fraction:
-    """Return the variance of the net result of one blackjack stake, in stakes squared.
+    """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
-    The decisions are those of ``answers``.
+    The arguments are those of :func:`compute_net_distribution`.
     """
-    nets = _NetDistribution(table, answers, played).compute_distribution()
+    nets = _NetDistribution(table, answers, strategy).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
 def compute_backed_distribution(
-    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
+    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
-    That player decides by ``answers``. The stake stays on the first hand of a split, and is never insured or
-    doubled (Québec s. 16). The strategy must split into two hands at most.
+    ``answers`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a split,
+    and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackedDistribution(
-        table, answers, replace(played, insured_hands=set(), even_money_ups=set())
+        table, answers, replace(strategy, insured_hands=set(), even_money_ups=set())
     ).compute_distribution()
 
 
@@ -123,9 +127,11 @@ class _NetDistribution:
     doubled_stakes = 2
     """Number of stakes on a hand after a double."""
 
-    def __init__(self, table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult) -> None:
+    def __init__(
+        self, table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
+    ) -> None:
         house = table.house
-        self.table, self.house, self.answers, self.played = table, house, answers, played
+        self.table, self.house, self.answers, self.strategy = table, house, answers, strategy
         pays = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts into which a stake is divided, so that every net is a whole number."""
@@ -150,12 +156,12 @@ class _NetDistribution:
         divided = {
             2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
             for split in round_.splits
-            if (round_.up, split.pair, split.dealer_has_pair_rank) in self.played.hands_by_pair
+            if (round_.up, split.pair, split.dealer_has_pair_rank) in self.strategy.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
             insurance_nets = self._find_insurance_nets(round_.up, hand)
             if hand == _PACKED_BLACKJACK:
-                even = round_.up in self.played.even_money_ups
+                even = round_.up in self.strategy.even_money_ups
                 nets = (
                     (self.unit,) * (DEALER_RESULT_COUNT + 1)
                     if even
@@ -180,7 +186,7 @@ class _NetDistribution:
     def _find_insurance_nets(self, up: int, hand: int) -> NetByDealerResult:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
-        if odds is None or up != ACES or hand not in self.played.insured_hands:
+        if odds is None or up != ACES or hand not in self.strategy.insured_hands:
             return (0,) * (DEALER_RESULT_COUNT + 1)
         return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
 
@@ -192,7 +198,7 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands = self.played.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
         first_hand_ends, other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
@@ -332,7 +338,7 @@ class _BackedDistribution(_NetDistribution):
         insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands = self.played.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
         yield from _iter_net_chances(
             round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.pair - 1]), self.share

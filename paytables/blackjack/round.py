@@ -124,6 +124,7 @@ class BettingBox:
     """A blackjack player's box: its seat, its hands, its side bets, and its cards in the order dealt."""
 
     seat: int
+    """The seat of the player who bets on the box."""
     number: int
     """The number of the box on the table."""
     id: str

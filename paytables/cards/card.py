@@ -113,13 +113,6 @@ class Shoe:
         self.counts[card] -= 1
         return card
 
-    def remove_cards(self, *cards: Card) -> None:
-        """Remove these cards from the shoe. Raises :class:`ValueError` if one is not in it."""
-        for card in cards:
-            if not self.counts[card]:
-                raise ValueError(f"{format_card(card)} is not in the shoe")
-            self.counts[card] -= 1
-
     def to_json(self) -> dict[str, int]:
         """Return the remaining cards by name, as the journal stores them; :meth:`from_json` is the inverse."""
         return {format_card(card): count for card, count in enumerate(self.counts) if count}

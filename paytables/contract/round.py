@@ -300,18 +300,6 @@ class Round:
         """Return the total staked in the round: the wager and what decisions so far have added to it."""
         return sum(bet.credits for bet in self.staked)
 
-    def list_undecided_stakes(self) -> tuple[Bet, ...]:
-        """Return the round's stakes that are still undecided; a void round returns them to its players."""
-        undecided: dict[tuple[int, str], int] = {}
-        for bet in self.staked:
-            undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits
-        for settlement in self.settlements:
-            if (settlement.seat, settlement.spot) in undecided:
-                undecided[settlement.seat, settlement.spot] -= settlement.staked
-        return tuple(
-            Bet(spot, credits_, seat) for (seat, spot), credits_ in undecided.items() if credits_ > 0
-        )
-
 
 def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
     """Play a round to its end and return its outcome; the function ``answer`` makes every decision.

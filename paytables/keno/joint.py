@@ -175,8 +175,8 @@ class JointDistribution:
             states = self._process_atom(step, sizes[step.atom], todo, marks_by_group, states)
             if len(states) > states_max:
                 raise AnalysisError(
-                    f"the joint law of {len(self.parts)} overlapping selections needs more than "
-                    f"{states_max} states at once: beyond exact reach"
+                    f"the joint distribution of {len(self.parts)} overlapping selections needs more than "
+                    f"{states_max} states at once: it is too costly to compute exactly"
                 )
         won: dict[Won, int] = {}
         for (balls_drawn, credits_, levels, _, _), count in states.items():

@@ -145,7 +145,7 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
 
 def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json, i: int) -> TicketSelection:
     """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
-    where = f"selections.{i}"
+    where = f"selection {i + 1}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: may only have groups and stakes")
     selection = TicketSelection(
@@ -170,8 +170,9 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
                 f"{where}: the stake is {stake}; expected one of {list(definition.marks.stakes)}"
             )
         if not count:
+            sizes = ", ".join(map(str, selection.sizes))
             raise WagerError(
-                f"{where}: no groups of {list(selection.sizes)} make {format_count(spots, 'spot')}"
+                f"{where}: no combination of its groups (sizes: {sizes}) has {format_count(spots, 'spot')}"
             )
         if count > WAYS_MAX:
             ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
@@ -188,13 +189,13 @@ def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[
     """Return the number of spots in each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
-        raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
+        raise WagerError(f"{where}, groups: a selection has 1 to {most} of them")
     if all(_is_integer(g) and g >= 1 for g in groups):
         return tuple(groups)
     for g, group in enumerate(groups):
         if not _is_list(group) or not group:
             raise WagerError(
-                f"{where}.groups.{g}: {group!r} is not a list of numbers; "
+                f"{where}, group {g + 1}: {group!r} is not a list of numbers; "
                 "a quick pick must give a size for every group of its selection"
             )
     return tuple(len(group) for group in groups)
@@ -208,9 +209,9 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
     for g, group in enumerate(groups):
         for number in group:
             if not _is_integer(number) or not 1 <= number <= definition.field.numbers:
-                raise WagerError(f"{where}.groups.{g}: {number!r} is not on the field")
+                raise WagerError(f"{where}, group {g + 1}: {number!r} is not on the field")
             if number in seen_numbers:
-                raise WagerError(f"{where}.groups.{g}: {number} is marked twice")
+                raise WagerError(f"{where}, group {g + 1}: {number} is marked twice")
             seen_numbers.add(number)
     return tuple(tuple(sorted(group)) for group in groups)
 
@@ -218,11 +219,11 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
 def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
     """Return a Keno selection's stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested, Mapping) or not requested:
-        raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
+        raise WagerError(f"{where}, stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
     for spots, stake in requested.items():
         if not str(spots).isdecimal() or not _is_integer(stake):
-            raise WagerError(f"{where}.stakes: {spots!r} = {stake!r} is not a number of spots and a stake")
+            raise WagerError(f"{where}, stakes: {spots!r} = {stake!r} is not a number of spots and a stake")
         stakes[int(spots)] = stake
     return stakes
 

@@ -113,7 +113,9 @@ def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
     Raises :class:`AnalysisError` if it is too large.
     """
     if len(a.cases) * len(b.cases) > PAIRS_MAX:
-        raise AnalysisError(f"a convolution of {len(a.cases)} with {len(b.cases)} cases: beyond exact reach")
+        raise AnalysisError(
+            f"a convolution of {len(a.cases)} with {len(b.cases)} cases: it is too costly to compute exactly"
+        )
     cases: dict[Won, int] = {}
     for (credits_a, levels_a), count_a in a.cases.items():
         for (credits_b, levels_b), count_b in b.cases.items():

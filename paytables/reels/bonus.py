@@ -24,7 +24,7 @@ from paytables.reels.run import (
     RunFigures,
     Running,
     StageRun,
-    build_table,
+    build_run_figures,
     compute_award_rates,
     compute_extras,
     find_top_pays_by_awards,
@@ -67,7 +67,7 @@ class _SmallStage(ABC):
         return find_top_pays_by_awards(self._distribution)
 
     @property
-    def worst(self) -> Fraction | None:
+    def worst_mean(self) -> Fraction | None:
         """Return None: by default a bonus stage has no player decision, so there is no worst way to play it."""
         return None
 
@@ -83,7 +83,7 @@ class _SmallStage(ABC):
     @cached_property
     def _table(self) -> RunFigures:
         """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
-        return build_table(self._distribution)
+        return build_run_figures(self._distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the bonus stage, which always include second moments."""
@@ -112,7 +112,7 @@ class PickBonus(_SmallStage):
         return counts if self.with_replacement else (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
     @property
-    def worst(self) -> Fraction:
+    def worst_mean(self) -> Fraction:
         """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
         return self._table.mean
 
@@ -375,7 +375,7 @@ class HoldBonus(_SmallStage):
             sums = grown
         return dict(distribution)
 
-    def _compute_prop_rates(self) -> list[tuple[BonusItem, Fraction]]:
+    def _compute_item_rates(self) -> list[tuple[BonusItem, Fraction]]:
         """Return each kind of coin with its mean number in a play, and the full-board prize with its probability."""
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
         rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
@@ -387,12 +387,12 @@ class HoldBonus(_SmallStage):
         """Return how often one play wins each kind of coin that pays credits, and the prize for a full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
-            for p, r in self._compute_prop_rates()
+            for p, r in self._compute_item_rates()
             if p.credits
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         return compute_extras(
-            (award, rate) for item, rate in self._compute_prop_rates() for award in item.awards
+            (award, rate) for item, rate in self._compute_item_rates() for award in item.awards
         )

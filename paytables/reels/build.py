@@ -80,7 +80,7 @@ class ModeStages:
     file: str
     memory: dict[str, StageMemory] = field(default_factory=dict)
     """What each stage retains between the plays of a series, by stage."""
-    _made: dict[tuple[str, int], Stage] = field(default_factory=dict)
+    _built_stages: dict[tuple[str, int], Stage] = field(default_factory=dict)
     """The stages built so far, by id and starting size."""
 
     def __post_init__(self) -> None:
@@ -93,9 +93,9 @@ class ModeStages:
 
     def stage(self, name: str, size: int = 0) -> Stage:
         """Return the playable stage ``name`` with the starting size ``size``; it is built on first use."""
-        if (name, size) not in self._made:
-            self._made[name, size] = self._build_stage(name, size)
-        return self._made[name, size]
+        if (name, size) not in self._built_stages:
+            self._built_stages[name, size] = self._build_stage(name, size)
+        return self._built_stages[name, size]
 
     def _build_memory(self, name: str, table: object) -> StageMemory:
         """Return what the stage ``name`` retains between the plays of a series, such as multipliers.

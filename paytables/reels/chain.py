@@ -119,7 +119,7 @@ class StageChain:
     A play of a stage is also called a run.
     """
 
-    table: Callable[[str, int], RunFigures]
+    get_run_figures: Callable[[str, int], RunFigures]
     """Returns the figures of one play of a stage, given its id and starting size."""
     memory: Mapping[str, StageMemory]
     """What each stage retains between plays, by its id."""
@@ -160,7 +160,7 @@ class StageChain:
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     expected_runs[(*to, 1)] += rate
-                    for award, mean in self.table(*to).rates.items():
+                    for award, mean in self.get_run_figures(*to).rates.items():
                         if award.kind == "stage" and award.name not in group:
                             add_started_runs(award, rate * mean)
                 continue
@@ -203,7 +203,7 @@ class StageChain:
 
         Raises :class:`BeyondReach`.
         """
-        odds = self.table(stage, size).odds
+        odds = self.get_run_figures(stage, size).odds
         if not odds:
             raise BeyondReach(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
@@ -236,7 +236,7 @@ class StageChain:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
             matrix = self.compute_inverse(nodes)
-            tables = [self.table(*n) for n in nodes]
+            tables = [self.get_run_figures(*n) for n in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
             inside = dict(zip(nodes, means, strict=True))
             spread = [self._compute_run_variance(t, group, inside) for t in tables]
@@ -285,7 +285,7 @@ class StageChain:
         key = (stage, state)
         if key not in self._states:
             factor = self.memory[stage].multipliers[state.multiplier_index]
-            table = self.table(stage, state.size)
+            table = self.get_run_figures(stage, state.size)
             mean = ZERO
             square = factor**2 * table.second_moment
             for given_awards, p in table.odds.items():
@@ -305,7 +305,9 @@ class StageChain:
         """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
-            restarts_itself = any(a.name == award.name for a in self.table(award.name, award.size).rates)
+            restarts_itself = any(
+                a.name == award.name for a in self.get_run_figures(award.name, award.size).rates
+            )
             return None if restarts_itself else award.times
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
@@ -331,7 +333,7 @@ class StageChain:
             if node in seen_nodes:
                 continue
             seen_nodes.add(node)
-            for award, mean in self.table(*node).rates.items():
+            for award, mean in self.get_run_figures(*node).rates.items():
                 if award.kind == "stage" and mean:
                     todo.append((award.name, award.size))
                 elif award.kind == "stick" and mean:
@@ -347,7 +349,7 @@ class StageChain:
         """Return, for each stage that a game starting with ``stage`` can reach, the stages that it starts directly."""
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.find_reachable_nodes(stage):
-            rates = self.table(*node).rates
+            rates = self.get_run_figures(*node).rates
             edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
         return {name: edges[name] for name in edges}
 
@@ -394,7 +396,7 @@ class StageChain:
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
-            for award, mean in self.table(*node).rates.items():
+            for award, mean in self.get_run_figures(*node).rates.items():
                 if award.kind == "stage" and (award.name, award.size) in index:
                     matrix[i][index[award.name, award.size]] -= mean * award.times
         for i in range(size):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import settle
 from paytables.reels.build import ModeStages
-from paytables.reels.moments import award_components
+from paytables.reels.moments import list_award_components
 from paytables.reels.run import select_given_awards
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
@@ -72,7 +72,7 @@ class CompiledArrays(NamedTuple):
     """The number of cases of each reel."""
     awards_by_node: Any
     """The awards that a component gives if it ends in each node."""
-    start_of_givers: Any
+    first_award_component: Any
     """The index from which on the components of each pair can give an award."""
     second_reel_columns: Any
     """The number of different columns of the second reel."""
@@ -99,7 +99,7 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
 
     count = len(reels.components)
     letters: list[int] = []
-    width = max(reels.totals)
+    width = max(reels.case_counts)
     at_case = np.zeros((len(reels.strips), width), dtype=np.int32)
     column = np.zeros((len(reels.strips), width), dtype=np.int32)
     for x, (rows, at, weights) in enumerate(zip(reels.letters, reels.column_at, reels.weights, strict=True)):
@@ -121,7 +121,7 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         letters=np.array(letters, dtype=np.int32),
         at_case=at_case,
         column=column,
-        cases=np.array(reels.totals, dtype=np.int64),
+        cases=np.array(reels.case_counts, dtype=np.int64),
         awards_by_node=awards_by_node,
         **_walk_first_two_reels(reels, awards_by_node),
     )
@@ -137,24 +137,24 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
     g = reels.graph
     empty_column = [()]
     seconds = reels.letters[1] if len(reels.letters) > 1 else empty_column
-    start_of_pair, start_of_givers, nodes, factors = [0], [], [], []
+    start_of_pair, first_award_component, nodes, factors = [0], [], [], []
     won_credits, won_awards = [], []
     live_components: list[int] = []
-    givers = award_components(reels)
-    order = [*sorted(set(range(len(reels.starts))) - set(givers)), *givers]
+    award_components = list_award_components(reels)
+    order = [*sorted(set(range(len(reels.start_nodes))) - set(award_components)), *award_components]
     for first_letters in reels.letters[0]:
         for second_letters in seconds:
             won = 0
             gives = np.zeros(awards_by_node.shape[1], dtype=np.int64)
-            start_of_givers.append(len(live_components))
+            first_award_component.append(len(live_components))
             for c in order:
-                node, weight = reels.starts[c], 1
+                node, weight = reels.start_nodes[c], 1
                 for letter in (first_letters[c], *second_letters[c : c + 1]):
                     if g.row[node] >= 0:
                         k = g.row[node] + letter
                         node, weight = g.delta[k], weight * g.gain[k]
                 if g.row[node] >= 0:
-                    start_of_givers[-1] += c not in givers
+                    first_award_component[-1] += c not in award_components
                     live_components.append(c)
                     nodes.append(node)
                     factors.append(weight)
@@ -167,7 +167,7 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
     return {
         "second_reel_columns": len(seconds),
         "start_of_pair": np.array(start_of_pair, dtype=np.int32),
-        "start_of_givers": np.array(start_of_givers, dtype=np.int32),
+        "first_award_component": np.array(first_award_component, dtype=np.int32),
         "live_components": np.array(live_components, dtype=np.int32),
         "nodes": np.array(nodes, dtype=np.int32),
         "factors": np.array(factors, dtype=np.int32),
@@ -204,13 +204,6 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         weights,
     )
     return int(t.won_credits[pair] + later_credits)
-
-
-def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
-    """Write the credits that each spin in ``cases`` wins to ``totals``; ``room`` are the kernel's work arrays."""
-    at, ends, weights, _, _ = room
-    for game in range(len(totals)):
-        totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
 
 
 def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
@@ -279,7 +272,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                     given_runs = t.won_awards[pair, n]
                     pending[n] += given_runs
                     runs_left += given_runs
-                for i in range(t.start_of_givers[pair], t.start_of_pair[pair + 1]):
+                for i in range(t.first_award_component[pair], t.start_of_pair[pair + 1]):
                     node = ends[t.live_components[i]]
                     for n in range(len(tables)):
                         given_runs = t.awards_by_node[node, n]
@@ -319,22 +312,6 @@ def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
 
 
 # ---------------------------------------------------------------- what laboratories call
-def evaluate_many(reels: ReelSet, cases: "Ints") -> "Ints":
-    """Return the credits that each of many spins wins at level 1.
-
-    Each row of ``cases``, shape (games, reels), is one spin: for each reel, which of its equally likely cases
-    was drawn.
-    """
-    import numpy as np  # noqa: PLC0415 (laboratory package)
-
-    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
-    totals = np.zeros(len(cases), dtype=np.int64)
-    _compile_kernel(_evaluate)(
-        build_arrays(reels, names), cases, totals, _allocate_work_arrays(len(reels.components))
-    )
-    return totals
-
-
 def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 
@@ -344,7 +321,9 @@ def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     count = len(reels.components)
-    all_components = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
+    all_components = tuple(
+        np.array(v, dtype=np.int32) for v in (range(count), reels.start_nodes, [1] * count)
+    )
     room = _allocate_work_arrays(count)
     total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), all_components, windows, room)
     return int(total), int(squares)

@@ -24,7 +24,7 @@ from paytables.reels.run import (
     RunFigures,
     Running,
     StageRun,
-    build_table,
+    build_run_figures,
     find_top_pays_by_awards,
     select_given_awards,
 )
@@ -82,7 +82,7 @@ class _Enumerated(ReelsStageBase, ABC):
     @cached_property
     def _table(self) -> RunFigures:
         """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
-        return build_table(self._enumeration.distribution)
+        return build_run_figures(self._enumeration.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the stage, which always include second moments."""
@@ -235,7 +235,7 @@ class HeldReels(_Enumerated):
         count = len(stops)
         prompt = {
             "stage": self.name,
-            **self.build_display(stops, self.reels.evaluated_columns(stops)),
+            **self.build_display(stops, self.reels.find_evaluated_columns(stops)),
             "advice": self.find_best_hold(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
@@ -245,7 +245,7 @@ class HeldReels(_Enumerated):
         for x, stop in spun_stops.items():
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
-        window = self.reels.evaluated_columns(stops)
+        window = self.reels.find_evaluated_columns(stops)
         paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return StageRun(
             paid_wins,
@@ -336,7 +336,7 @@ class HeldReels(_Enumerated):
         """Return, for every mask of held reels, the number of equally likely second spins of the other reels."""
         count = len(self._classes)
         return [
-            prod(self.reels.totals[x] for x in range(count) if not mask >> x & 1)
+            prod(self.reels.case_counts[x] for x in range(count) if not mask >> x & 1)
             for mask in range(1 << count)
         ]
 
@@ -354,7 +354,7 @@ class HeldReels(_Enumerated):
         return Fraction(prod(self._weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
 
     @cached_property
-    def worst(self) -> Fraction:
+    def worst_mean(self) -> Fraction:
         """Return the expected credits of one play in which the player always holds the worst reels."""
         self._check_size()
         masks = range(1 << len(self._classes))
@@ -383,7 +383,7 @@ class HeldReels(_Enumerated):
             for x in range(count):
                 cases *= self._weights[x][key[x]]
                 if mask >> x & 1:
-                    cases *= self.reels.totals[x]  # the second spin of a held reel does not matter
+                    cases *= self.reels.case_counts[x]  # the second spin of a held reel does not matter
             cases_by_hold[mask, _select_held_columns(key, mask)] += cases
         for key, (_, hits) in self._windows.items():
             paid_wins = self._list_won_prizes(hits)

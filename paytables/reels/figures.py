@@ -67,7 +67,8 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
     chain = build_chain(stages, second=False)
     runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
-        (rate * times * chain.table(name, size).mean for (name, size, times), rate in runs.items()), ZERO
+        (rate * times * chain.get_run_figures(name, size).mean for (name, size, times), rate in runs.items()),
+        ZERO,
     )
     base = stages.stage(mode.stage)
     cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
@@ -156,8 +157,8 @@ def _describe_strategy(
     mean = ZERO
     for (name, size, times), rate in runs.items():
         stage = stages.stage(name, size)
-        worst = stage.worst
-        mean += rate * times * (chain.table(name, size).mean if worst is None else worst)
+        worst = stage.worst_mean
+        mean += rate * times * (chain.get_run_figures(name, size).mean if worst is None else worst)
         if worst is not None:
             words.add(_HOLD if isinstance(stage, HeldReels) else _PICK)
     if definition.double_up is not None:
@@ -181,7 +182,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return a mode's hit frequency if it can be computed quickly without laboratory packages, otherwise None."""
     try:
-        return 1 - NoWinChance(stages, quick=True).compute_chance()
+        return 1 - NoWinChance(stages, only_quick=True).compute_chance()
     except AnalysisError:
         return None
 
@@ -195,7 +196,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
         run = stages.stage(mode.stage).compute_distribution()
         no_win_chance = NoWinChance(stages)
         distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
-        if no_win_chance.rounded:
+        if no_win_chance.is_rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run)
@@ -283,13 +284,14 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> 
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
-            (r * times * chain.table(n, size).mean for (n, size, times), r in feature_runs.items()), ZERO
+            (r * times * chain.get_run_figures(n, size).mean for (n, size, times), r in feature_runs.items()),
+            ZERO,
         )
         starts = [
             (award, r * p)
             for (name, size, _), r in runs.items()
             if name != stage
-            for award, p in chain.table(name, size).rates.items()
+            for award, p in chain.get_run_figures(name, size).rates.items()
             if award.kind == "stage" and award.name == stage and p
         ]
         rate = sum((p for _, p in starts), ZERO)

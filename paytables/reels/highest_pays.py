@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from paytables.errors import BeyondReach
-from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, find_given_awards
+from paytables.reels.moments import JOINT_AWARDS_MAX, find_given_awards, list_award_components
 from paytables.reels.run import GivenAwards
 from paytables.reels.stage import ReelSet
 
@@ -26,14 +26,15 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
     """
-    givers = award_components(reels)
-    if len(givers) > JOINT_AWARDS_MAX:
+    award_components = list_award_components(reels)
+    if len(award_components) > JOINT_AWARDS_MAX:
         raise BeyondReach(
-            f"stage {reels.name}: {len(givers)} components give awards, too many for the search for its highest win"
+            f"stage {reels.name}: {len(award_components)} components give awards, too many for the search for its "
+            "highest win"
         )
-    search = _HighestPaySearch(reels, givers)
+    search = _HighestPaySearch(reels, award_components)
     top_pays = {}
-    for given_awards in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
+    for given_awards in search.find_reachable_given(0, tuple(reels.start_nodes[c] for c in award_components)):
         credits_, cases = search.find_best(given_awards)
         if cases:
             top_pays[given_awards] = (credits_ * reels.multiplier, cases)
@@ -42,10 +43,10 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
 
 @dataclass(slots=True)
 class _HighestPaySearch:
-    """The search for the highest pay of a reel stage's windows; ``givers`` are the components that can give awards."""
+    """The search for the highest pay of a reel stage's windows."""
 
     reels: ReelSet
-    givers: Sequence[int]
+    award_components: Sequence[int]
     """The indices of the pay components that can give awards."""
     _most: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
@@ -89,7 +90,7 @@ class _HighestPaySearch:
             if x == len(self.reels.strips):
                 self._given[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
-                letters = {tuple(row[c] for c in self.givers) for row in self.reels.letters[x]}
+                letters = {tuple(row[c] for c in self.award_components) for row in self.reels.letters[x]}
                 given_after = {
                     tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
                 }
@@ -101,17 +102,17 @@ class _HighestPaySearch:
     def find_best(self, given: GivenAwards) -> tuple[int, int]:
         """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
         best, cases = 0, 0
-        totals = self.reels.totals
-        starts, row_of = self.reels.starts, self.reels.graph.row
+        totals = self.reels.case_counts
+        starts, row_of = self.reels.start_nodes, self.reels.graph.row
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
         bound = sum(self.find_most(node) for node in starts)
-        todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
+        todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.award_components))]
         while todo:
             branch = todo.pop()
             if branch.pay_bound < best:
                 continue
             if branch.reels_read < len(totals) and (
-                branch.live_components or any(row_of[n] >= 0 for n in branch.givers)
+                branch.live_components or any(row_of[n] >= 0 for n in branch.award_components)
             ):
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
@@ -134,10 +135,13 @@ class _HighestPaySearch:
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
         branch_by_key: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
-            givers = tuple(
-                [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
+            award_components = tuple(
+                [
+                    self._step(n, letters[c])[0]
+                    for n, c in zip(branch.award_components, self.award_components, strict=True)
+                ]
             )
-            if given_awards not in self.find_reachable_given(x + 1, givers):
+            if given_awards not in self.find_reachable_given(x + 1, award_components):
                 continue
             sure = bound = branch.won_credits
             alive = []
@@ -152,12 +156,12 @@ class _HighestPaySearch:
                 else:
                     alive.append((c, node_after, held_after))
                     bound += held_after * self.find_most(node_after)
-            key = (sure, tuple(alive), givers)
+            key = (sure, tuple(alive), award_components)
             if key in branch_by_key:
                 branch_by_key[key].cases += branch.cases * times
             else:
                 branch_by_key[key] = _SearchBranch(
-                    bound, x + 1, branch.cases * times, sure, tuple(alive), givers
+                    bound, x + 1, branch.cases * times, sure, tuple(alive), award_components
                 )
         return list(branch_by_key.values())
 
@@ -176,5 +180,5 @@ class _SearchBranch:
     """The pay that these windows have won already."""
     live_components: tuple[Walk, ...]
     """The components that can still win, with their nodes and factors."""
-    givers: tuple[int, ...]
+    award_components: tuple[int, ...]
     """The current nodes of the components that can give awards."""

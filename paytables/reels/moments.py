@@ -144,10 +144,10 @@ def _count_windows_by_nodes(
     return dict(current_windows)
 
 
-def award_components(reels: ReelSet) -> list[int]:
+def list_award_components(reels: ReelSet) -> list[int]:
     """Return the numbers of the pay components that can give an award such as free games, which is played next."""
-    can_give = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
-    return [c for c, start in enumerate(reels.starts) if can_give[start]]
+    can_give = {start: _can_give_award(reels.graph, start) for start in set(reels.start_nodes)}
+    return [c for c, start in enumerate(reels.start_nodes) if can_give[start]]
 
 
 def _can_give_award(g: WinGraph, start: int) -> bool:
@@ -177,48 +177,53 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def run_table(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigures:
+def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
     components give awards to be walked together, ``odds`` stays empty; with ``second`` that raises
     :class:`BeyondReach`.
     """
-    givers = award_components(reels)
+    award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
-    for c in givers:
+    for c in award_components:
         for node, (amount, _) in ends[c].items():
             for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    if not givers:
+    if not award_components:
         odds[()] = Fraction(1)
-    elif len(givers) <= JOINT_AWARDS_MAX:
-        for nodes, amount in count_end_nodes(reels, givers, [False] * len(givers)).items():
+    elif len(award_components) <= JOINT_AWARDS_MAX:
+        for nodes, amount in count_end_nodes(
+            reels, award_components, [False] * len(award_components)
+        ).items():
             odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
         raise BeyondReach(
-            f"stage {reels.name}: {len(givers)} components give awards, too many for its variance to be computed"
+            f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
+            "computed"
         )
     if second:
-        parts = _compute_parts(reels, givers)
+        parts = _compute_parts(reels, award_components)
         return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.value
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
     return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _compute_parts(reels: ReelSet, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
+def _compute_parts(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
     """Return, for each combination of awards, the mean of the credits of windows that give exactly it.
 
-    Windows that give other awards count as 0 credits. ``givers`` are the indices of the pay components that
+    Windows that give other awards count as 0 credits. ``award_components`` are the indices of the pay components that
     give awards.
     """
     parts: dict[GivenAwards, int] = defaultdict(int)
-    weighted = [False] * len(givers) + [True]
+    weighted = [False] * len(award_components) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):
-        for nodes, amount in count_end_nodes(reels, [*givers, c], weighted, need=[len(givers)]).items():
+        for nodes, amount in count_end_nodes(
+            reels, [*award_components, c], weighted, need=[len(award_components)]
+        ).items():
             parts[find_given_awards(reels, nodes[:-1])] += amount * value[nodes[-1]]
     return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
 
@@ -252,7 +257,7 @@ class _HistogramIndex:
             known_lanes = sorted(set(lanes))
             self._letters.append(known_lanes)
             self._lanes.append([known_lanes.index(lane) for lane in lanes])
-        self._made: dict[tuple[int, ...], int] = {}
+        self._number_by_components: dict[tuple[int, ...], int] = {}
         self._numbers: dict[Histogram, int] = {}
         """The number of each histogram."""
         self._sums: list[dict[Letters, int]] = []
@@ -280,7 +285,7 @@ class _HistogramIndex:
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
         """Return the number of reel ``x``'s histogram of these components' letters; equal histograms share one."""
-        if (x, *lanes) not in self._made:
+        if (x, *lanes) not in self._number_by_components:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
             for letters, weight in zip(rows, self._weights[x], strict=True):
@@ -290,8 +295,8 @@ class _HistogramIndex:
                 self._numbers[histogram] = len(self._sums)
                 self._sums.append(_add_marginals(histogram))
                 self._counts.append({})
-            self._made[x, *lanes] = self._numbers[histogram]
-        return self._made[x, *lanes]
+            self._number_by_components[x, *lanes] = self._numbers[histogram]
+        return self._number_by_components[x, *lanes]
 
 
 def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
@@ -344,11 +349,11 @@ class _Walk:
         self._graph = reels.graph
         self._tables = tables
         #: The number of windows of the last 0, 1, 2... reels.
-        self._windows = list(accumulate(reversed(reels.totals), mul, initial=1))
-        self._known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
+        self._windows = list(accumulate(reversed(reels.case_counts), mul, initial=1))
+        self._sums: dict[tuple[Nodes, tuple[int, ...]], int] = {}
         """The sums computed so far."""
         self._steps: dict[Nodes, list[_Step]] = {}
-        self._made = 0
+        self._sum_count = 0
         """The number of sums computed so far."""
 
     def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
@@ -360,7 +365,7 @@ class _Walk:
         if not numbers:
             return prod(self._graph.value[n] for n in nodes)
         key = (nodes, numbers)
-        total = self._known.get(key)
+        total = self._sums.get(key)
         if total is None:
             total = 0
             number, later, count = numbers[0], numbers[1:], self._tables.count
@@ -372,7 +377,7 @@ class _Walk:
                     total += cases * (
                         self.sum_pays(step.next_nodes, later) if worth is None else worth * windows
                     )
-            self._known[key] = total
+            self._sums[key] = total
         return total
 
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
@@ -381,11 +386,11 @@ class _Walk:
         for options in product(
             *(g.list_live_steps(n) if g.row[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT for n in nodes)
         ):
-            self._made += 1
+            self._sum_count += 1
             target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(
                 _Step(
-                    self._made,
+                    self._sum_count,
                     target,
                     prod(o[1] for o in options),
                     [

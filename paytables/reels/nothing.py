@@ -28,18 +28,18 @@ class NoWinChance:
     """The calculation of the probability that a reel game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
-    quick: bool = False
+    only_quick: bool = False
     """Whether to compute only what is fast and needs no laboratory package."""
-    _known: dict[Key, Fraction] = field(default_factory=dict)
+    _chance_by_play: dict[Key, Fraction] = field(default_factory=dict)
     """The probabilities computed so far, by kind of play."""
     _open: dict[Key, Fraction] = field(default_factory=dict)
-    rounded: bool = False
+    is_rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""
 
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
 
-        Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the
+        Raises the errors of a stage's own distribution, and BeyondReach if ``only_quick`` is set and the
         computation is not quick.
         """
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
@@ -53,16 +53,16 @@ class NoWinChance:
 
     def _run(self, key: Key) -> Fraction:
         """Return the probability that one kind of play, and everything it starts, wins nothing, computed once."""
-        if key in self._known:
-            return self._known[key]
+        if key in self._chance_by_play:
+            return self._chance_by_play[key]
         if key in self._open:
-            self.rounded = True
+            self.is_rounded = True
             return self._open[key]
         self._open[key] = Fraction(0)
-        rounded_before = self.rounded
-        self.rounded = False
+        was_rounded = self.is_rounded
+        self.is_rounded = False
         chance = self._compute_one_run_chance(key)
-        if self.rounded:
+        if self.is_rounded:
             for _ in range(GENERATIONS):
                 chance_before = self._open[key]
                 self._open[key] = Fraction(int(chance * ONE), ONE)
@@ -70,9 +70,9 @@ class NoWinChance:
                     break
                 chance = self._compute_one_run_chance(key)
         else:
-            self._known[key] = chance
+            self._chance_by_play[key] = chance
         del self._open[key]
-        self.rounded = self.rounded or rounded_before
+        self.is_rounded = self.is_rounded or was_rounded
         return chance
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
@@ -104,7 +104,7 @@ class NoWinChance:
             if isinstance(stage, ReelsStageBase):
                 raise BeyondReach(f"stage {name}: has more than one spin")
         except BeyondReach:
-            if self.quick:
+            if self.only_quick:
                 raise
         return {
             given: p for (credits_, given), p in stage.compute_distribution().items() if p and not credits_

@@ -90,7 +90,7 @@ class ReelBuilder:
         expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._find_stuck_cells()
         stop_columns = [
-            build_columns(s, h, expand, at, with_unexpanded_cells=self._counts_before)
+            build_columns(s, h, expand, at, with_unexpanded_cells=self._are_scatters_counted_first)
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
@@ -121,7 +121,7 @@ class ReelBuilder:
         )
 
     @property
-    def _counts_before(self) -> bool:
+    def _are_scatters_counted_first(self) -> bool:
         """Return whether scatters are counted when the reels stop, before symbols expand."""
         scatters = any(pay.on == "scatter" for pay in self.table.pay)
         return bool(self.table.expand) and scatters and self.table.scatters == "before"
@@ -261,7 +261,9 @@ class ReelBuilder:
             element = self.resolve_element(where, str(pay.of))
             prizes = self._build_prizes(where, pay)
             numbers[pay.on] += 1
-            seen_parts = parts_before if pay.on == "scatter" and self._counts_before else evaluated
+            seen_parts = (
+                parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
+            )
             if not self.size:
                 check = winnable.find_scatter_prizes if pay.on == "scatter" else winnable.find_ways_prizes
                 prizes = check(where, pay, element, prizes, seen_parts)
@@ -323,7 +325,7 @@ class ReelBuilder:
 
         Only columns that contain the window twice (before and after symbols expand) are read in part.
         """
-        if not self._counts_before:
+        if not self._are_scatters_counted_first:
             return ()
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
 

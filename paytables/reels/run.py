@@ -104,7 +104,7 @@ class Stage(Protocol):
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
 
     @property
-    def worst(self) -> Fraction | None:
+    def worst_mean(self) -> Fraction | None:
         """Return the mean credits of one play with the worst decisions, or None if the stage has no decision."""
 
 
@@ -132,7 +132,7 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
     return rates
 
 
-def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
+def build_run_figures(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
     """Return the exact figures (:class:`RunFigures`) of one play of a stage, from its complete win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)

@@ -17,11 +17,11 @@ from paytables.reels.run import (
     PrizeRate,
     RunFigures,
     StageRun,
-    build_table,
+    build_run_figures,
     find_top_pays_by_awards,
 )
 from paytables.reels.stage import ReelSet, WinHit
-from paytables.reels.win_distribution import count_losing_windows, run_distribution
+from paytables.reels.win_distribution import compute_run_distribution, count_losing_windows
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ReelsStageBase:
         return self.reels.name
 
     @property
-    def worst(self) -> Fraction | None:
+    def worst_mean(self) -> Fraction | None:
         """Return None: by default a reel stage has no player decision, so there is no worst way to play it."""
         return None
 
@@ -72,13 +72,16 @@ class ReelsStageBase:
 
     def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops of the reels, and the symbol ids in their window before any symbol expands."""
-        shown_stops = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
+        shown_stops = [list(named[stop]) for named, stop in zip(self._symbol_ids_by_stop, stops, strict=True)]
         return {"stops": list(stops), "window": shown_stops}
 
     @cached_property
-    def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """Return ``_named_at[x][stop]``: the symbol ids that reel x shows in the window at that stop."""
-        return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
+    def _symbol_ids_by_stop(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """Return ``_symbol_ids_by_stop[x][stop]``: the symbol ids that reel x shows in the window at that stop."""
+        return tuple(
+            tuple(tuple(self.ids[s] for s in column) for column in at)
+            for at in self.reels.visible_columns_by_stop
+        )
 
 
 def list_winning_cells(window: Sequence[Column], hit: WinHit) -> list[tuple[int, int]]:
@@ -109,7 +112,7 @@ class ReelSpinStage(ReelsStageBase):
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.has_changing_symbols:
             return StageRun((), (), self._describe_stops(stops))
-        window = self.reels.evaluated_columns(stops)
+        window = self.reels.find_evaluated_columns(stops)
         display = self.build_display(stops, window)
         paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return StageRun(paid_wins, list_awards(hits), display)
@@ -117,7 +120,7 @@ class ReelSpinStage(ReelsStageBase):
     @cached_property
     def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
         """Return how many windows of the reels' cycle give each combination of credits and awards."""
-        return run_distribution(self.reels)
+        return compute_run_distribution(self.reels)
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one play of this reel stage.
@@ -155,14 +158,14 @@ class ReelSpinStage(ReelsStageBase):
     @cached_property
     def _figures_without_moments(self) -> RunFigures:
         """Return the exact figures of one spin without second moments."""
-        return moments.run_table(self.reels, self._end_counts, second=False)
+        return moments.compute_run_figures(self.reels, self._end_counts, second=False)
 
     @cached_property
     def _figures_with_moments(self) -> RunFigures:
         """Return the exact figures of one spin with second moments."""
-        if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
-            return build_table(self.compute_distribution())
-        return moments.run_table(self.reels, self._end_counts, second=True)
+        if len(moments.list_award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
+            return build_run_figures(self.compute_distribution())
+        return moments.compute_run_figures(self.reels, self._end_counts, second=True)
 
     def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one spin; ``second``: with the moments that variances need.

@@ -60,14 +60,14 @@ class ReelSet:
     """Names of inherited prizes that the stage cannot win and therefore omits."""
 
     @cached_property
-    def totals(self) -> tuple[int, ...]:
+    def case_counts(self) -> tuple[int, ...]:
         """Return, for each reel, its number of equally likely cases: the sum of the weights of its stops."""
         return tuple(sum(w) for w in self.weights)
 
     @cached_property
     def cycle(self) -> int:
         """Return the number of equally likely windows: the product of the numbers of cases of all reels."""
-        return prod(self.totals)
+        return prod(self.case_counts)
 
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
@@ -81,7 +81,7 @@ class ReelSet:
         return tuple(weights_by_reel)
 
     @cached_property
-    def starts(self) -> list[int]:
+    def start_nodes(self) -> list[int]:
         """Return the start node of every pay component's automaton, in the form that :func:`settle` needs."""
         return [c.start for c in self.components]
 
@@ -106,7 +106,7 @@ class ReelSet:
     @cached_property
     def _draw_parameters(self) -> tuple[tuple[int, str, list[int] | None], ...]:
         """Return, for each reel, the bound of its draw, the recorded purpose, and the stops' cumulative weights."""
-        return tuple(zip(self.totals, self._draw_purposes, self._cumulative, strict=True))
+        return tuple(zip(self.case_counts, self._draw_purposes, self._cumulative, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop for each reel, with one random number each, and return the stops."""
@@ -128,7 +128,7 @@ class ReelSet:
         return stops
 
     @cached_property
-    def shown_at(self) -> tuple[tuple[Column, ...], ...]:
+    def visible_columns_by_stop(self) -> tuple[tuple[Column, ...], ...]:
         """Return the visible columns, by reel and stop, before any symbol expands."""
         return tuple(
             tuple(build_columns(strip, height, frozenset()))
@@ -137,10 +137,10 @@ class ReelSet:
 
     def find_visible_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the visible columns at these stops, before any symbol expands."""
-        return tuple([at[stop] for at, stop in zip(self.shown_at, stops, strict=True)])
+        return tuple([at[stop] for at, stop in zip(self.visible_columns_by_stop, stops, strict=True)])
 
     @cached_property
-    def _evaluated_at(self) -> tuple[tuple[Column, ...], ...]:
+    def _evaluated_columns_by_stop(self) -> tuple[tuple[Column, ...], ...]:
         """Return the columns that are evaluated, by reel and stop: a symbol that expands fills its column."""
         return tuple(
             tuple(columns[column] for column in at)
@@ -152,16 +152,16 @@ class ReelSet:
         """Return whether some evaluated column differs from the visible one, by an expanding or a stuck symbol."""
         return any(
             column[: len(shown)] != shown
-            for both in zip(self._evaluated_at, self.shown_at, strict=True)
+            for both in zip(self._evaluated_columns_by_stop, self.visible_columns_by_stop, strict=True)
             for column, shown in zip(*both, strict=True)
         )
 
-    def evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
+    def find_evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns used to evaluate wins at these stops, with expanded and stuck symbols in place.
 
         They may differ from the visible ones (:meth:`find_visible_columns`), and may have more cells.
         """
-        return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
+        return tuple([at[stop] for at, stop in zip(self._evaluated_columns_by_stop, stops, strict=True)])
 
     @cached_property
     def _letters_by_column(self) -> list[dict[Column, tuple[int, ...]]]:
@@ -197,7 +197,7 @@ class ReelSet:
         The reels are read from left to right; stops after which no component can win are not followed
         further.
         """
-        yield from self._iter_winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
+        yield from self._iter_winning_stops((), [(c, node, 1) for c, node in enumerate(self.start_nodes)], 1)
 
     def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
@@ -241,7 +241,7 @@ class ReelSet:
         ends, weights = [0] * count, [1] * count
         total = settle(
             range(count),
-            self.starts,
+            self.start_nodes,
             [1] * count,
             g.row,
             g.delta,

@@ -197,7 +197,7 @@ class HighestWins:
     """The highest win of a mode's stages and whole game, with its probability; None if wins are unbounded."""
 
     stages: ModeStages
-    _known: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
+    _remaining_tops: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
@@ -240,12 +240,12 @@ class HighestWins:
         It includes the remaining plays (``state_after``) and what the play started in other stages (``elsewhere``).
         """
         key = (stage, state_after)
-        if key not in self._known:
+        if key not in self._remaining_tops:
             top = self._walk(stage, state_after, above) if state_after.runs_left > 0 else (0, Fraction(1))
             if top is None:
                 return None
-            self._known[key] = top
-        win, odds = self._known[key]
+            self._remaining_tops[key] = top
+        win, odds = self._remaining_tops[key]
         for award in elsewhere:
             if award.name in above:
                 return None

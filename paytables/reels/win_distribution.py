@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import NO_WIN_END, Award, WinGraph
-from paytables.reels.moments import award_components
+from paytables.reels.moments import list_award_components
 from paytables.reels.run import GivenAwards, select_given_awards
 from paytables.reels.stage import ReelSet
 
@@ -36,7 +36,7 @@ STEPS_MAX = 20_000
 CYCLE_MAX = 1 << 62
 
 
-def run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
+def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
     """Return how many windows of the reels' cycle give each combination of credits (at level 1) and awards.
 
     Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
@@ -49,7 +49,7 @@ def run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
     tables = _LetterTables(reels)
     count = len(reels.components)
     cases = _CaseArrays(
-        nodes=np.array(reels.starts, dtype=np.int32).reshape(count, 1),
+        nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(count, 1),
         weights=np.ones((len(tables.weighted), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
         given=np.zeros(1, dtype=np.int64),
@@ -78,7 +78,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """
     graph = reels.graph
     cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
-        (tuple(enumerate(reels.starts)), ()): 1
+        (tuple(enumerate(reels.start_nodes)), ()): 1
     }
     steps = 0
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
@@ -172,12 +172,12 @@ class _LetterTables:
         """The different awards that a component can give; no award is first."""
         self.base = len(self.kinds)
         """The number of different awards, the base of the integer that combines them."""
-        givers = award_components(reels)
-        if self.base ** len(givers) > CYCLE_MAX:
+        award_components = list_award_components(reels)
+        if self.base ** len(award_components) > CYCLE_MAX:
             raise BeyondReach(
-                f"stage {reels.name}: {len(givers)} components giving {self.base - 1} kinds are too many"
+                f"stage {reels.name}: {len(award_components)} components giving {self.base - 1} kinds are too many"
             )
-        self.digit_value = {c: self.base**i for i, c in enumerate(givers)}
+        self.digit_value = {c: self.base**i for i, c in enumerate(award_components)}
         """The place value of each component's digit in the integer that combines all awards."""
         digit = {kind: i for i, kind in enumerate(self.kinds)}
         self.digit = np.where(final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0)
@@ -235,7 +235,7 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     if len(first) > CASES_MAX:
         raise BeyondReach(
             f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
-            "beyond exact reach, its return and variance are not"
+            "too costly to compute exactly; its return and variance are exact"
         )
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, inverse.reshape(-1), merged.counts)

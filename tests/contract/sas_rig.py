@@ -126,7 +126,7 @@ class Rig:
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(line.run()) for line in self.lines]
         for line in self.lines:
-            assert await asyncio.to_thread(line.wait_until_served, PATIENCE_SECONDS)
+            assert await asyncio.to_thread(line._line.serving.wait, PATIENCE_SECONDS)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -120,7 +120,10 @@ class TestRefusals:
             await rig.stop()
             assert not rig.of(Escrowed)
             assert not rig.of(Stacked)
-            assert rig.twin.describe()["returned_cents"] == 100_00
+            assert (rig.twin.describe()["returned_cents"], rig.twin.describe()["returned"]) == (
+                100_00,
+                [100_00],
+            )
             rig.close()
 
         jump(scene())

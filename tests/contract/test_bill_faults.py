@@ -244,6 +244,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             kept = (answer, when) == ("stack", "back")
             assert rig.ledger.credited_items == ([Barcode(TICKET)] if kept else [])
             assert rig.twin.describe()["stacked"] == ([TICKET] if kept else [])
+            assert rig.twin.describe()["returned"] == ([] if kept else [TICKET])
             assert [event.content for event in rig.of(Returned)] == ([] if kept else [Barcode(TICKET)])
             rig.close()
 

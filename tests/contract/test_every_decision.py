@@ -13,7 +13,7 @@ import pytest
 
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from paytables import Depth, analyse, list_table_games, load_game
-from paytables.contract import NO_SEAT, Round
+from paytables.contract import NO_SEAT, Choice, Round
 from paytables.poker.room.rules import RoomRules
 from tools.dev.gallery import Walk
 from tools.lab.certification.depicted import build_wager
@@ -91,3 +91,46 @@ def test_answers_have_texts_advice_and_figures_and_their_stakes_are_reserved(nam
             assert credits_ <= reserved, (
                 f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"
             )
+
+
+#: Games whose decisions have advice, of different rules. Video poker and held reels have tests of their own.
+ADVISED_GAMES = (
+    "quebec-blackjack",
+    "quebec-let-it-ride",
+    "quebec-pai-gow",
+    "quebec-pai-gow-poker",
+    "quebec-red-dog",
+    "quebec-super-pan-9",
+    "quebec-three-card-poker",
+    "quebec-war",
+)
+
+
+def play_round(game, number, choose):
+    """Return a round's decisions and outcome; its draws depend on ``number`` only, ``choose`` gives the answers."""
+    wager = game.build_wager(game.bet_options[0])
+    played, asked = Round(game.play(wager, Walk(f"{game.id}/{number}")), wager), []
+    played.advance()
+    while (decision := played.decision) is not None:
+        asked.append((decision.kind, decision.options, decision.prompt))
+        played.advance(choose(decision))
+    return asked, played.outcome
+
+
+def follow_advice(decision):
+    return Choice(decision.prompt.get("advice", decision.options[0]))
+
+
+def choose_against_advice(decision):
+    others = [option for option in decision.options if option != follow_advice(decision).value]
+    return Choice(others[0]) if others else follow_advice(decision)
+
+
+@pytest.mark.requirement("C-10:c")
+@pytest.mark.parametrize("name", ADVISED_GAMES)
+def test_answer_against_the_advice_changes_the_round(name):
+    """With the same draws, some round ends otherwise if the player does not follow the advice."""
+    game = load_game(name)
+    rounds = [play_round(game, number, follow_advice) for number in range(ASKING)]
+    assert any("advice" in prompt for asked, _ in rounds for _, _, prompt in asked)
+    assert rounds != [play_round(game, number, choose_against_advice) for number in range(ASKING)]

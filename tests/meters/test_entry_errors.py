@@ -55,7 +55,7 @@ def test_a_missing_field_is_named(name):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"", "not JSON: Expecting value at character 1"),
+        (b"", "not JSON from character 1 on"),
         (b"[1]", "not an entry: it is not a JSON object"),
         (b"null", "not an entry: it is not a JSON object"),
         (b'{"sequence":1.5}', "the number 1.5 is not a whole number"),

@@ -58,6 +58,12 @@ ANNEX_D = [
     (("house:progressive:1", CREDIT), "mach_progressive", None),
     (("house:bonus", "out:handpay_bonus"), "att_bonus", None),
     (("house:bonus", CREDIT), "mach_bonus", None),
+    (("house:bonus", CREDIT), "bonus_in.cashable.value", "bonus_in.cashable.count"),
+    (
+        ("house:bonus", "credit:1:nonrestricted"),
+        "bonus_in.promo_cashable.value",
+        "bonus_in.promo_cashable.count",
+    ),
     ((CREDIT, "house:double_up_bet"), "double_up_bet", None),
     (("house:double_up_win", CREDIT), "double_up_won", None),
     ((CREDIT, "out:hopper"), "phys_coin_out", None),

@@ -140,6 +140,16 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
     assert list(outcome.progressives) == levels
 
 
+@pytest.mark.requirement("M-18")
+def test_numbers_of_a_quick_pick_are_drawn_from_the_whole_field():
+    game = load_game("aurora-keno")
+    wager = game.build_wager(1, selections=[{"groups": [2, 1], "stakes": {"3": 1}}])
+    draw = Given([79, 3, 77, *[0] * 20])  # the numbers 80, 4 and 79, then the balls
+    outcome = play_through(game, wager, draw)
+    (picked,) = outcome.display["selections"]
+    assert (picked["quick_pick"], picked["groups"]) == (True, [[4, 80], [79]])
+
+
 @pytest.mark.requirement("M-17")
 def test_hits_are_shown_in_the_order_they_were_drawn():
     game = build_game(rules_data(), "test.toml")
@@ -179,7 +189,10 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
             {"selections": [{"groups": [[1, 2, 3, 4, 5]], "stakes": {"5": 1}}]},
             "there is no pay table for 5 spots",
         ),
-        ({"selections": [{"groups": [[1, 2]], "stakes": {"1": 1}}]}, "make 1 spot"),
+        (
+            {"selections": [{"groups": [[1, 2]], "stakes": {"1": 1}}]},
+            r"selection 1: no combination of its groups \(sizes: 2\) has 1 spot",
+        ),
         (
             {"selections": [{"groups": [[1, 2], [3]], "stakes": {"2": 1}}]},
             "is part of none of the selection's ways",

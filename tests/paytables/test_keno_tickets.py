@@ -72,7 +72,7 @@ def refused(call, *args, **kwargs):
     return found.value.code
 
 
-@pytest.mark.requirement("M-07", "M-13")
+@pytest.mark.requirement("M-07", "M-11", "M-13")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_says_all_the_by_law_asks(language):
     paper = a_paper()
@@ -90,6 +90,7 @@ def test_a_ticket_says_all_the_by_law_asks(language):
     assert text[TicketLine.CONTROL][0].replace(" ", "") == paper.control_number
     assert text[TicketLine.PAID_MAX] == ["<2000000>"]
     assert "365" in text[TicketLine.CLAIM][0]
+    assert text[TicketLine.CLAIM][0].endswith(RULES.definition.terms.claim_at.model_dump()[language])
     assert text[TicketLine.NUMBER] == ["Mont 000001234"]
     assert text[TicketLine.STATION] == ["K-07"]
     assert "2026-03-01 12:00:00" in text[TicketLine.ISSUED][0]
@@ -219,6 +220,10 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     assert (
         refused(claims.claim_ticket, record, present(record), place="cage-1", at=late)
         is ClaimRefusal.TOO_LATE
+    )
+    of_another = PresentedTicket(TicketCondition.INTACT, a_paper(1235).control_number)
+    assert (
+        refused(claims.claim_ticket, record, of_another, place="cage-1", at=last) is ClaimRefusal.NOT_PROVEN
     )
     after, claim = claims.claim_ticket(record, present(record), place="cage-1", at=last)
     assert claim.credits == 20

@@ -8,17 +8,42 @@ import pytest
 from rigs.library import REELS
 
 from paytables import AnalysisError, Depth, analyse, load_game
-from paytables.reels.compiled import enumerate_cycle, evaluate_many, find_simulation_obstacle, simulate
+from paytables.reels.compiled import (
+    _allocate_work_arrays,
+    _compile_kernel,
+    _compute_window_pay,
+    build_arrays,
+    enumerate_cycle,
+    find_simulation_obstacle,
+    simulate,
+)
 from paytables.reels.spin import ReelSpinStage
 
 
 def cases_of(reels, games, seed):
     """Cases from SHA-256 of a counter: the same on every machine."""
     words = b"".join(
-        hashlib.sha256(f"{seed}/{n}".encode()).digest() for n in range(games * len(reels.totals) // 4 + 1)
+        hashlib.sha256(f"{seed}/{n}".encode()).digest()
+        for n in range(games * len(reels.case_counts) // 4 + 1)
     )
-    table = np.frombuffer(words, dtype=">u8")[: games * len(reels.totals)].reshape(games, -1)
-    return (table % np.array(reels.totals, dtype=np.uint64)).astype(np.int64)
+    table = np.frombuffer(words, dtype=">u8")[: games * len(reels.case_counts)].reshape(games, -1)
+    return (table % np.array(reels.case_counts, dtype=np.uint64)).astype(np.int64)
+
+
+def evaluate(t, cases, totals, room):
+    """Write the credits that each spin wins to ``totals``; the product's kernels are compiled into it."""
+    at, ends, weights, _, _ = room
+    for game in range(len(totals)):
+        totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
+
+
+def evaluate_many(reels, cases):
+    """The credits that each spin wins at level 1; a row of ``cases`` has the case of each reel."""
+    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
+    totals = np.zeros(len(cases), dtype=np.int64)
+    work = _allocate_work_arrays(len(reels.components))
+    _compile_kernel(evaluate)(build_arrays(reels, names), cases, totals, work)
+    return totals
 
 
 def check_agreement(reels, games):

@@ -136,7 +136,7 @@ def check_exact(data):
     for _, stops in brute.every_stop(data["stage"]["base"]):
         window, shown = (of(data["stage"]["base"], stops) for of in (brute.window_of, brute.shown_of))
         due = brute.pay_window(data, data["stage"]["base"], window, cost, shown)
-        columns = stage.reels.evaluated_columns(stops)
+        columns = stage.reels.find_evaluated_columns(stops)
         assert [[SYMBOLS[s] for s in c[: len(w)]] for c, w in zip(columns, window, strict=True)] == window
         for paid, _ in (stage.reels.evaluate(columns), stage.reels.evaluate_stops(stops)):
             assert paid * stage.reels.multiplier == due

@@ -282,6 +282,21 @@ def test_held_reels_under_the_best_strategy():
     assert brute.moments(law) == (bet.rtp, bet.variance)
 
 
+@pytest.mark.requirement("C-10:c")
+def test_player_may_hold_other_reels_than_the_advised_ones():
+    pay = [{"pattern": "a a", "pay": 9}, {"pattern": "b b", "pay": 1}]
+    reels = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b b"] * 2, "pay": pay, "player_holds": True}
+    game = build_game(definition({"base": reels}, symbols=("a", "b")), "test")
+    wager = game.build_wager(1)
+    first_spin = [(3, 0, "base.reel1"), (3, 1, "base.reel2")]
+    played = Round(game.play(wager, ReplayDraw([*first_spin, (3, 2, "base.reel1")])), wager)
+    played.advance()
+    assert played.decision.prompt["advice"] == 0b01  # the reel that shows the better symbol
+    played.advance(Choice(0b10))
+    assert played.outcome.display["steps"][0]["held"] == 0b10
+    assert played.outcome.win_credits == 1  # the first reel was spun again and shows the other symbol
+
+
 @pytest.mark.requirement("C-20", "B-09")
 def test_the_double_up_is_fair_optional_and_limited():
     base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}

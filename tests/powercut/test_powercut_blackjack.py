@@ -8,6 +8,7 @@ cent, whatever was not durable when the power went; and recalled question by que
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
 from rigs.blackjack import bound_anew
+from rigs.cards import remove_cards
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import State
@@ -78,7 +79,7 @@ def numbers():
         found.append([])
         for card in parse_cards(cards):
             found[-1].append(sum(shoe.counts[:card]))
-            shoe.remove_cards(card)
+            remove_cards(shoe, card)
     return found
 
 

@@ -1,7 +1,14 @@
-"""Chance that deals the cards a test must have, from a full shoe."""
+"""Cards that a test must have: taken out of a shoe, or dealt by a chance that it states."""
 
 from egm.testing.machine import ScriptedChance
 from paytables.cards import Shoe, parse_cards
+
+
+def remove_cards(shoe, *cards):
+    """Take these cards, which must be in it, out of a shoe."""
+    for card in cards:
+        assert shoe.counts[card], card
+        shoe.counts[card] -= 1
 
 
 def dealing(cards, decks=6):
@@ -9,5 +16,5 @@ def dealing(cards, decks=6):
     shoe, numbers = Shoe.from_decks(decks), []
     for card in parse_cards(cards):
         numbers.append(sum(shoe.counts[:card]))
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
     return ScriptedChance(*numbers)

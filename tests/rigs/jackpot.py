@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from rigs.cards import remove_cards
+
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType
 from egm.progressive.keys import ProgressiveKey
@@ -24,7 +26,7 @@ def numbers(*deals: str) -> list[int]:
     shoe, found = Shoe.from_decks(), []
     for card in (card for deal in deals for card in parse_cards(deal)):
         found.append(sum(shoe.counts[:card]))
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
     return found
 
 

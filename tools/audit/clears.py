@@ -43,21 +43,23 @@ class ClearAudit:
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._due: list[list[str]] = []
+        self._expected_entries: list[list[str]] = []
+        """The authorised entries that have not been found yet, in order, as id and digest."""
         self._claims: dict[str, Mapping[str, Any]] = {}
-        self._moved: dict[str, int] = {}
+        self._carried_cents_by_claim: dict[str, int] = {}
+        """The amount carried over so far under each claim, in minor units."""
 
     @property
     def has_pending_entries(self) -> bool:
         """Return whether entries that the memory clear authorised are still missing."""
-        return bool(self._due)
+        return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one entry of the journal against the memory clear with which the journal began, if any."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)
-        elif self._due:
+        elif self._expected_entries:
             # memory entries may come in between: power was lost, and the memory was repaired
             if kind not in _MEMORY_KINDS:
                 self._check_opening_entry(entry)
@@ -80,7 +82,7 @@ class ClearAudit:
         if not isinstance(cleared, Mapping):
             return
         try:
-            self._due = [
+            self._expected_entries = [
                 [str(entry_id), str(expected_digest)]
                 for entry_id, expected_digest in cleared.get("opening", ())
             ]
@@ -100,27 +102,28 @@ class ClearAudit:
 
         It may not move more money than the claim that it belongs to allows.
         """
-        entry_id, expected_digest = self._due.pop(0)
+        entry_id, expected_digest = self._expected_entries.pop(0)
         if (entry.id, compute_transaction_digest(entry.transaction)) != (entry_id, expected_digest):
             self._report_finding(
                 entry,
                 f"expected entry {entry_id} with digest {expected_digest} here, as the clear authorised; found "
                 f"digest {compute_transaction_digest(entry.transaction)}",
             )
-            self._due.clear()
+            self._expected_entries.clear()
             return
         for declared in _DECLARED_ENTRIES:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
         paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT)
-        self._moved[name] = self._moved.get(name, 0) + paid_cents
+        carried_cents = self._carried_cents_by_claim.get(name, 0) + paid_cents
+        self._carried_cents_by_claim[name] = carried_cents
         claim = self._claims.get(name)
-        if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):
+        if paid_cents and (claim is None or carried_cents > _find_claim_limit(claim)):
             limit = "nothing" if claim is None else f"at most {_find_claim_limit(claim)} cents"
             self._report_finding(
                 entry,
-                f"{self._moved[name]} cents are carried over under {name or 'no claim'}, which allows {limit}",
+                f"{carried_cents} cents are carried over under {name or 'no claim'}, which allows {limit}",
             )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
@@ -134,11 +137,10 @@ class ClearAudit:
 
     def close(self) -> str:
         """Return an error text if authorised entries are missing at the end of the journal, or ""."""
-        return (
-            f"{len(self._due)} entries that the clear authorised are missing, from {self._due[0][0]}"
-            if self._due
-            else ""
-        )
+        missing_ids = [entry_id for entry_id, _ in self._expected_entries]
+        if not missing_ids:
+            return ""
+        return f"{len(missing_ids)} entries that the clear authorised are missing, from {missing_ids[0]}"
 
 
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:

@@ -72,21 +72,19 @@ class EntryRulesAudit:
     """Checks every journal entry against the audit rules for its kind.
 
     ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the
-    machine that wrote the journal; ``more`` are rules for the entries of features added to it.
+    machine that wrote the journal; ``added_rules`` are rules for the entries of features added to it.
     """
 
     def __init__(
         self,
         report_finding: Callable[[StoredEntry, str], None],
         features: Features = FEATURES,
-        more: Iterable[Rule] = (),
+        added_rules: Iterable[Rule] = (),
     ) -> None:
         self._report_finding = report_finding
-        is_added = features is not FEATURES or bool(more)
-        self.rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
+        is_added = features is not FEATURES or bool(added_rules)
+        self.rules = group_by_kind(list_rules(features.entries, added_rules)) if is_added else BY_KIND
         self.facts = Facts(features.keys)
-        self.used: set[int] = set()
-        """Python ids of the rules that have accepted an entry, so that tests can find unused rules."""
         self._entries_unlike_others: list[StoredEntry] = []
         """Entries that name their player position although entries since the last power-up do not, or the reverse."""
         self._entries_without_terms: list[StoredEntry] = []
@@ -95,7 +93,7 @@ class EntryRulesAudit:
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check one journal entry against the rules; ``ledger`` is the ledger before the entry."""
         self._check_position(entry, ledger)
-        self._check_converted(entry)
+        self._check_conversion(entry)
         finding, nearness = "", -1
         for rule in self.rules.get(entry.kind, ()):
             try:
@@ -109,7 +107,6 @@ class EntryRulesAudit:
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 finding = finding or f"the entry cannot be compared with its rule: {error!r}"
                 continue
-            self.used.add(id(rule))
             break
         else:
             finding = finding or "no feature of the machine declares this kind of entry"
@@ -131,8 +128,8 @@ class EntryRulesAudit:
         )
         if (
             facts.entries_name_position is not False
-            or facts.session
-            or facts.converted
+            or facts.has_player_session
+            or facts.positions_with_conversion
             or self._entries_unlike_others
         ):
             return False
@@ -142,8 +139,8 @@ class EntryRulesAudit:
         least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
         return (
             run.journal_tag == facts.journal_tag
-            and facts.changed.isdisjoint(run.tables)
-            and not any(is_game_withheld(game, memory) for game in run.names)
+            and facts.changed_tables.isdisjoint(run.played_tables)
+            and not any(is_game_withheld(game, memory) for game in run.game_ids)
             and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS)
             and ledger.available_cents(CASHABLE) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
@@ -155,12 +152,12 @@ class EntryRulesAudit:
         """Update the audit's facts with a run of plain games, as if their entries were checked one by one."""
         facts = self.facts
         if run.parse_stored_tables():
-            facts.states.clear()
-        facts.session = False
+            facts.cached_states.clear()
+        facts.has_player_session = False
         facts.record_stake(run.smallest_stake_cents)
-        facts.played |= run.tables
-        facts.moved[1] = run.last_moved
-        facts.idle_at[1] = facts.started_at[1] = run.last_start_utc
+        facts.tables_played |= run.played_tables
+        facts.last_money_entry_kinds[1] = run.last_money_entry_kind
+        facts.last_idle_times[1] = facts.last_game_start_times[1] = run.last_start_utc
 
     def _check_position(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check the player position that a journal entry names.
@@ -191,10 +188,14 @@ class EntryRulesAudit:
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._entries_unlike_others.append(entry)
 
-    def _check_converted(self, entry: StoredEntry) -> None:
+    def _check_conversion(self, entry: StoredEntry) -> None:
         """Check that a cash-out follows immediately after nonrestricted credit is converted to cashable credit."""
         moves = entry.transfers or entry.phase is not Phase.POST
-        if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUT_KINDS:
+        if (
+            moves
+            and read_position(entry) in self.facts.positions_with_conversion
+            and entry.kind not in _CASH_OUT_KINDS
+        ):
             self._report_finding(
                 entry,
                 "nonrestricted credit was converted just before this entry; a cash-out must follow at once",

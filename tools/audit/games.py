@@ -80,7 +80,7 @@ class GameFiles:
         self._library = frozenset(list_shipped_games())
         self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
         self._by_digest: dict[str, Game] = {}
-        self._missing: set[tuple[str, str]] = set()
+        self._unavailable_games: set[tuple[str, str]] = set()
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the definition with that digest, or None if it is not available.
@@ -89,14 +89,14 @@ class GameFiles:
         that needs the game reports it as missing.
         """
         game = self._by_digest.get(digest)
-        if game is not None or (game_id, digest) in self._missing:
+        if game is not None or (game_id, digest) in self._unavailable_games:
             return game
         if game_id in self._library:
             self._load(game_id)
         while digest not in self._by_digest and self._files:
             self._load(self._files.pop(0))
         if digest not in self._by_digest:
-            self._missing.add((game_id, digest))
+            self._unavailable_games.add((game_id, digest))
         return self._by_digest.get(digest)
 
     def _load(self, name: str | Path) -> None:
@@ -130,41 +130,41 @@ class GameAudit:
         self,
         games: Games,
         report_finding: Callable[[StoredEntry, str], None],
-        may_play: Callable[[int], bool] = lambda _: True,
-        memory: Callable[[str], object] = lambda _: None,
-        note: Callable[[StoredEntry, str], None] = lambda *_: None,
+        can_start_game: Callable[[int], bool] = lambda _: True,
+        read_memory: Callable[[str], object] = lambda _: None,
+        add_notice: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         """Create the audit.
 
         Args:
             games: The available definitions.
-            report_finding: Takes findings.
-            may_play: Returns whether a position may start a game.
-            memory: Returns the value stored in the machine's memory under a key.
-            note: Takes notices.
+            report_finding: Adds a finding about an entry.
+            can_start_game: Returns whether a position may start a game.
+            read_memory: Returns the value stored in the machine's memory under a key.
+            add_notice: Adds a notice about an entry.
         """
         self._games = games
         self._report_finding = report_finding
-        self._memory = memory
-        self._note = note
-        self._open: dict[str, _Play] = {}
-        self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
+        self._read_memory = read_memory
+        self._add_notice = add_notice
+        self._open_plays: dict[str, _Play] = {}
+        self._prize_register_lines: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
         """The lines of the register of wins about prizes in kind, by play."""
-        self._latest: dict[int, str] = {}
+        self._latest_play_ids: dict[int, str] = {}
         """The id of the most recently started play of each position."""
-        self._doubled: dict[str, tuple[int, ...]] = {}
+        self._double_up_stakes: dict[str, tuple[int, ...]] = {}
         """The double-up stakes of each open play, in minor units."""
-        self._rounds = RoundAudit(report_finding, may_play, note)
+        self._rounds = RoundAudit(report_finding, can_start_game, add_notice)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a physical wheel before a memory clear; a game after the clear may use its number."""
         self._stakes = StakeAudit(games, report_finding)
-        self.replayed = 0
-        self.voided = 0
+        self.replayed_games = 0
+        self.void_games = 0
 
     @property
     def open(self) -> int:
         """Return the number of game plays that have not ended."""
-        return len(self._open)
+        return len(self._open_plays)
 
     def close(self) -> None:
         """At the end of the journal, check the plays that are still open.
@@ -172,7 +172,7 @@ class GameAudit:
         Their steps are replayed, and a seat that started no game of the last shared round is reported.
         """
         self._rounds.close()
-        for play in self._open.values():
+        for play in self._open_plays.values():
             if play.game is not None:
                 self._replay(play, play.game)
 
@@ -182,15 +182,15 @@ class GameAudit:
         No play or shared round may be open, and no bets may be left on the tables of these games.
         """
         return (
-            not (self._open or self._doubled)
+            not (self._open_plays or self._double_up_stakes)
             and self._rounds.has_all_started
             and self._stakes.can_start_plain_run(run)
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
         """Update the game audit with a run of plain games, as if their entries were checked one by one."""
-        self._latest[1] = run.last_play
-        self.replayed += run.games
+        self._latest_play_ids[1] = run.last_play
+        self.replayed_games += run.games
         self._stakes.add_plain_run(run)
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
@@ -227,14 +227,14 @@ class GameAudit:
             return self._begin_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
             if (posted := self._read_record(entry, DoubleUpStakes)) is not None:
-                self._doubled[posted.play_id] = posted.stakes_cents
+                self._double_up_stakes[posted.play_id] = posted.stakes_cents
         elif kind == PRIZE_REGISTERED.kind and (won := self._read_record(entry, PrizesWon)) is not None:
-            self._won.setdefault(won.play_id, []).append((entry, won))
+            self._prize_register_lines.setdefault(won.play_id, []).append((entry, won))
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
         """Check that all transfers and counts of a game play have the dimensions of its first entry."""
-        play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
+        play, dims = self._open_plays.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
             self._report_finding(
@@ -259,16 +259,16 @@ class GameAudit:
         ):  # carried over because a controller may still report on it
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
-        if play_id in self._open:
+        if play_id in self._open_plays:
             self._report_finding(entry, f"play {play_id} was already started and is still open")
         position = int(entry.transaction.dims.get("position", 1))
-        previous_play_id = self._latest.get(position)
-        if previous_play_id in self._open and previous_play_id != play_id:
+        previous_play_id = self._latest_play_ids.get(position)
+        if previous_play_id in self._open_plays and previous_play_id != play_id:
             self._report_finding(
                 entry, f"play {play_id} starts although play {previous_play_id} was never ended"
             )
-        self._latest[position] = play_id
-        self._open[play_id] = _Play(entry, game)
+        self._latest_play_ids[position] = play_id
+        self._open_plays[play_id] = _Play(entry, game)
         if game is not None:
             self._stakes.check_game_start(entry, game)
         if game is None or not self._rounds.is_of_starting_round(game):
@@ -310,7 +310,7 @@ class GameAudit:
         """Check a further step of an open play and add it to the play."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
-        play = self._open.get(play_id)
+        play = self._open_plays.get(play_id)
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
         elif choice is None:
@@ -332,7 +332,7 @@ class GameAudit:
             else self._read_record(entry, GameEndByHand)
         )
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
-        play = self._open.pop(play_id, None)
+        play = self._open_plays.pop(play_id, None)
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
@@ -340,9 +340,9 @@ class GameAudit:
         self._rounds.end_play(play_id, steps, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
-            self.voided += 1
+            self.void_games += 1
         else:
-            self.replayed += 1
+            self.replayed_games += 1
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
         elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed is not None:
@@ -513,7 +513,7 @@ class GameAudit:
                 f"{end_record.win_cents}",
             )
         stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
-        posted = list(self._doubled.pop(start.play_id, ())) if self._doubled else []
+        posted = list(self._double_up_stakes.pop(start.play_id, ())) if self._double_up_stakes else []
         if stakes != posted:
             self._report_finding(
                 end,
@@ -559,7 +559,7 @@ class GameAudit:
                 f"record.prizes: expected {[prize.id for prize in expected_prizes]} with the names and values of the "
                 f"definition, found {[prize.id for prize in end_record.prizes]}",
             )
-        registered = self._won.pop(end_record.play_id, [])
+        registered = self._prize_register_lines.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
             registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in registered]
             self._report_finding(
@@ -588,17 +588,17 @@ class GameAudit:
             can_be_replayed=conversation is not None,
             next_is_recorded=number is not None or self._rounds.is_behind(record),
             has_won=game is not None and conversation is not None and can_win_without_draw(game, record),
-            lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
+            lacks_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
             is_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_void(start),
         )
         if why_not := reason_not_void(void_record.ruling, open_game):
-            was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
+            was_at_hand = self._read_memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if open_game.is_decided or was_at_hand:
                 self._report_finding(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
-                self._note(
+                self._add_notice(
                     end,
                     f"the play is void, although {why_not}; this is not a finding, because "
                     "the journal lacks the game's definition",

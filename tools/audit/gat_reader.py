@@ -32,7 +32,7 @@ class GatStatus:
     """The machine's reported status; ``formats`` lists which of ``text`` and ``xml`` it offers."""
 
     version: str
-    calculating: bool
+    is_calculating: bool
     """Whether a calculation is in progress."""
     has_results: bool
     """Whether results can be read."""
@@ -60,15 +60,15 @@ class GatVerifier:
     def __init__(self, port: serial.Serial) -> None:
         self._port = port
 
-    def status(self) -> GatStatus:
+    def read_status(self) -> GatStatus:
         """Return the machine's status. Raises GatError."""
-        answer = self._ask(0x01, b"")
+        answer = self._query(0x01, b"")
         if len(answer) != 4:
             raise GatError(f"status: expected 4 bytes, received {answer.hex(' ')}")
         bits, formats = answer[2], answer[3]
         return GatStatus(
             version=f"{answer[0]:x}.{answer[1]:02x}",
-            calculating=bool(bits & 0b1),
+            is_calculating=bool(bits & 0b1),
             has_results=bool(bits & 0b10),
             state=_CALCULATION_STATES[bits >> 2 & 0b11],
             formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if formats & bit),
@@ -79,45 +79,47 @@ class GatVerifier:
 
         Raises GatError.
         """
-        answer = self._ask(0x02, b"")
+        answer = self._query(0x02, b"")
         if len(answer) != 5:
             raise GatError(f"last authentication: expected 5 bytes, received {answer.hex(' ')}")
         return answer[0], int.from_bytes(answer[1:], "big")
 
-    def initiate(self, *parameters: str) -> None:
+    def start_function(self, *parameters: str) -> None:
         """Order the machine to start a special function (such as a software signature) with these parameters.
 
         Raises GatError if the machine refuses or does not reply.
         """
         payload = bytes((_AUTHENTICATION_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
-        answer = self._ask(0x04, payload)
+        answer = self._query(0x04, payload)
         if answer != b"\0":
             request = " ".join(parameters)
             raise GatError(
                 f"{request}: the machine refused it ({answer.hex(' ')}); `egm gat functions` lists its functions"
             )
 
-    def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
+    def wait_for_calculation(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
         """Query the machine until its calculation has ended.
 
         Raises GatError if the calculation fails or takes longer than ``limit_seconds``.
         """
         end = time.monotonic() + limit_seconds
-        while (status := self.status()).calculating or status.state == "requested":
+        while (status := self.read_status()).is_calculating or status.state == "requested":
             if time.monotonic() > end:
                 raise GatError(f"still calculating after {limit_seconds:.0f} s")
             time.sleep(poll_seconds)
         if not status.has_results or status.state != "finished":
             raise GatError(f"the calculation ended in state {status.state}")
 
-    def results(self, form: str) -> bytes:
-        """Return the machine's last results, joined from all frames, as ``text`` or ``xml`` (``form``).
+    def read_results(self, output_format: str) -> bytes:
+        """Return the machine's last results, joined from all frames, as ``text`` or ``xml`` (``output_format``).
 
         Raises GatError.
         """
         data = b""
         for frame in range(1, _FRAMES_MAX + 1):
-            answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))
+            answer = self._query(
+                0x03, bytes((1 if output_format == "text" else 2,)) + frame.to_bytes(2, "big")
+            )
             if len(answer) < 3 or answer[0] & 0b1:
                 raise GatError(f"results, frame {frame}: not available ({answer[:3].hex(' ')})")
             if int.from_bytes(answer[1:3], "big") != frame:
@@ -127,13 +129,13 @@ class GatVerifier:
                 return data
         raise GatError("results: the machine marked no frame as the last one")
 
-    def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
+    def run(self, parameters: Sequence[str], output_format: str, limit_seconds: float = 1200.0) -> bytes:
         """Start a special function of the machine, wait for it, and return its results. Raises GatError."""
-        self.initiate(*parameters)
-        self.wait(limit_seconds)
-        return self.results(form)
+        self.start_function(*parameters)
+        self.wait_for_calculation(limit_seconds)
+        return self.read_results(output_format)
 
-    def _ask(self, command: int, payload: bytes) -> bytes:
+    def _query(self, command: int, payload: bytes) -> bytes:
         """Send one query and return the payload of the reply. Raises GatError."""
         body = bytes((command, len(payload) + 4)) + payload
         time.sleep(_QUERY_PAUSE_SECONDS)

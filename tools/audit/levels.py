@@ -92,25 +92,28 @@ class LevelAudit:
     def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
-        self._open: dict[str, _Play] = {}
-        self._sequences: dict[str, int] = {}
-        self._answers: dict[str, int] = {}
-        self._seals: dict[tuple[str, int], str] = {}
+        self._open_plays: dict[str, _Play] = {}
+        self._contribution_numbers: dict[str, int] = {}
+        """The number of the last contribution to each linked level, by pool."""
+        self._awarded_cents: dict[str, int] = {}
+        """The amount awarded for each claim by the controller or by a ruling, in minor units."""
+        self._commitments: dict[tuple[str, int], str] = {}
         """The commitment to each mystery prize of a linked level, as first received, by pool and prize number."""
-        self._registered: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
+        self._register_lines: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
         """The lines about progressive hits in the register of wins, by play."""
-        self._levelless: set[str] = set()
+        self._games_without_levels: set[str] = set()
         """The digests of game definitions without progressive levels."""
-        self._late: dict[str, LevelHit] = {}
+        self._late_register_lines: dict[str, LevelHit] = {}
         """The lines of the register about hits that were registered after their play had ended, by id of the line."""
-        self._ruled: set[str] = set()
+        self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
-        self._wagers: dict[tuple[str, int], str] = {}
+        self._play_by_contribution: dict[tuple[str, int], str] = {}
         """The play that made each contribution to a controller's mystery level, by pool and contribution number."""
-        self._mysteries: dict[str, tuple[Fraction, int]] = {}
+        self._mystery_terms: dict[str, tuple[Fraction, int]] = {}
         """For each pool of a controller's mystery level: the contribution of a wager, and the ceiling of the level."""
         self.levels: dict[str, Level] = {}
-        self._stakes: dict[str, tuple[str, str, int]] = {}
+        self._pool_terms: dict[str, tuple[str, str, int]] = {}
+        """The game, the level and the stake (minor units) for which each pool was opened."""
 
     def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
         """Check one journal entry; ``started_game`` is the game that it starts, if its record is valid."""
@@ -118,12 +121,12 @@ class LevelAudit:
         try:
             if kind == PLAY_START:
                 if started_game is not None and (
-                    started_game.game.digest not in self._levelless
+                    started_game.game.digest not in self._games_without_levels
                     or started_game.levels != _NO_LEVELS_PLAYED
                 ):
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
-                if self._open or self._registered or kind == GAME_VOID.kind:
+                if self._open_plays or self._register_lines or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
                     self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
@@ -140,11 +143,11 @@ class LevelAudit:
 
     def can_start_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
-        return not (self._open or self._registered)
+        return not (self._open_plays or self._register_lines)
 
     def add_plain_run(self, run: PlainRun) -> None:
         """Store that the games of a run of plain games have no progressive levels."""
-        self._levelless.update(digest for digest, _ in run.tables)
+        self._games_without_levels.update(digest for digest, _ in run.played_tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield a sentence for each level whose derived amount differs from the balance of its account."""
@@ -162,7 +165,7 @@ class LevelAudit:
         memory clear carried over.
         """
         if kind in PLAY_STEPS:
-            if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
+            if self._open_plays and (step := record_of(entry, GameChoice)).play_id in self._open_plays:
                 changes = _Moves(self.levels)
                 self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
                 self._check_moves(entry, changes)
@@ -182,27 +185,27 @@ class LevelAudit:
             if prefix == "level":
                 self._take_over_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._sequences[suffix] = from_json(LinkProgress, value, name).sequence
+                self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).sequence
             elif (
                 prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
             ):
-                self._answers[suffix] = claim.amount_cents
+                self._awarded_cents[suffix] = claim.amount_cents
             elif prefix == "sealed":
                 sealed_prize = from_json(SealedPrize, value, name)
-                self._seals[suffix, sealed_prize.prize] = sealed_prize.commitment
+                self._commitments[suffix, sealed_prize.prize] = sealed_prize.commitment
         if kind == CARRIED_GAME and game is not None and game.levels.pools:
             for share in game.levels.fed:
                 if share.sequence is not None:
-                    self._wagers[share.pool, share.sequence] = game.play_id
+                    self._play_by_contribution[share.pool, share.sequence] = game.play_id
             if not game.end_entry_kind:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
-                self._open[game.play_id] = _Play(game.levels.pools, hits)
+                self._open_plays[game.play_id] = _Play(game.levels.pools, hits)
 
     def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over."""
         opening = record_of(entry, LevelCarried).opened
         if opening is not None:
-            self._stakes[pool] = opening.game, opening.level, opening.stake_cents
+            self._pool_terms[pool] = opening.game, opening.level, opening.stake_cents
         self.levels[pool] = level
         posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
@@ -224,14 +227,14 @@ class LevelAudit:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
             commitment = record_of(entry, ReceivedCommitment)
-            self._seals.setdefault((commitment.pool, commitment.prize), commitment.commitment)
+            self._commitments.setdefault((commitment.pool, commitment.prize), commitment.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _WIN_REGISTER_KINDS:
             self._check_register_line(entry, record_of(entry, LevelHit))
         elif kind == LEVELS_UNDECIDED.kind:
             undecided = record_of(entry, LevelsUndecided)
-            play = self._open.get(undecided.play_id)
+            play = self._open_plays.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
                 open_pools = [] if play is None else sorted(set(play.pools.values()))
                 self._report_finding(
@@ -247,10 +250,10 @@ class LevelAudit:
                 if kind == AWARD_LOCKED.kind
                 else record_of(entry, LevelUnanswered)
             )
-            self._answers.setdefault(answer.claim, answer.amount_cents)
+            self._awarded_cents.setdefault(answer.claim, answer.amount_cents)
         elif kind == LINK_AHEAD.kind:
             counted_record = record_of(entry, ContributionsCounted)
-            self._sequences[counted_record.pool] = counted_record.counted
+            self._contribution_numbers[counted_record.pool] = counted_record.counted
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
@@ -261,16 +264,16 @@ class LevelAudit:
                 f"record.persons and record.reason: a ruling on claim {record.claim} needs two people and a reason, "
                 f"found {persons} and {record.reason!r}",
             )
-        self._ruled.add(record.claim)
+        self._claims_with_ruling.add(record.claim)
         if record.awarded_cents is not None:
-            self._answers.setdefault(record.claim, record.awarded_cents)
+            self._awarded_cents.setdefault(record.claim, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
         """Check that the entry opens a new progressive level, with the right base amount and recorded state."""
         pool = record.pool
         if pool in self.levels:
             self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
-        self._stakes[pool] = record.game, record.level, record.stake_cents
+        self._pool_terms[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
         self._check_state(entry, [pool])
@@ -290,11 +293,11 @@ class LevelAudit:
         game_name, level_record = started_game.game, started_game.levels
         game = self._games.find(game_name.id, game_name.digest)
         if game is not None and not game.list_every_level():
-            self._levelless.add(game.digest)
+            self._games_without_levels.add(game.digest)
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
-        play = self._open[started_game.play_id] = _Play(level_record.pools, game=game.id)
+        play = self._open_plays[started_game.play_id] = _Play(level_record.pools, game=game.id)
         changes, denomination_cents = _Moves(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(level_record.mystery)
@@ -344,9 +347,9 @@ class LevelAudit:
         for share in shares:
             sequence = self._check_linked_share(entry, play, share, stake_cents)
             if play.ceiling_credits is not None:
-                self._wagers[share.pool, sequence] = started_game.play_id
+                self._play_by_contribution[share.pool, sequence] = started_game.play_id
                 ceiling_cents = play.ceiling_credits * started_game.denomination_cents
-                self._mysteries[share.pool] = stake_cents * play.increment, ceiling_cents
+                self._mystery_terms[share.pool] = stake_cents * play.increment, ceiling_cents
 
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
@@ -381,11 +384,11 @@ class LevelAudit:
     ) -> None:
         """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
         game_id, denomination_cents = game_and_stake
-        if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
+        if self._pool_terms[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             play_terms = (game_id, play.level, play.stake_credits * denomination_cents)
             self._report_finding(
                 entry,
-                f"record.pools: level {pool} was opened for {self._stakes[pool]}, found a play of {play_terms}",
+                f"record.pools: level {pool} was opened for {self._pool_terms[pool]}, found a play of {play_terms}",
             )
         level = self.levels[pool]
         expected = (play.increment, play.reset_credits * denomination_cents)
@@ -404,14 +407,14 @@ class LevelAudit:
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
         pool, sequence = share.pool, share.sequence
-        expected_sequence = self._sequences.get(pool, 0) + 1
+        expected_sequence = self._contribution_numbers.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
             self._report_finding(
                 entry,
                 f"record.fed: sequence of the contribution to {pool}: expected {expected_sequence}, "
                 f"found {sequence}",
             )
-        self._sequences[pool] = sequence = expected_sequence if sequence is None else sequence
+        self._contribution_numbers[pool] = sequence = expected_sequence if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
             self._report_finding(
                 entry,
@@ -428,19 +431,19 @@ class LevelAudit:
         """
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
         play_id, late = str(record.play_id), record.late_decision
-        if self._wagers.get((pool, record.sequence)) != play_id:
-            winner = self._wagers.get((pool, record.sequence), "no play of this machine")
+        if self._play_by_contribution.get((pool, record.sequence)) != play_id:
+            winner = self._play_by_contribution.get((pool, record.sequence), "no play of this machine")
             self._report_finding(
                 entry,
                 f"record.play_id: contribution {record.sequence} to {pool} was made by {winner}, found {play_id}",
             )
-        if claim in self._answers:
+        if claim in self._awarded_cents:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
-        if claim not in self._ruled:
+        if claim not in self._claims_with_ruling:
             self._check_secret(entry, pool, record, amount_cents)
-        play = self._open.get(play_id)
+        play = self._open_plays.get(play_id)
         if late == "hand":
-            line = self._late.pop(f"{claim}.hit", None)
+            line = self._late_register_lines.pop(f"{claim}.hit", None)
             registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
             if registered != (play_id, pool, amount_cents, "hand"):
                 self._report_finding(
@@ -456,13 +459,13 @@ class LevelAudit:
             self._report_finding(
                 entry, f"transfers: expected {expected_moves or 'none'}, found {recorded_moves or 'none'}"
             )
-        if (play is None) != bool(late) and claim not in self._ruled:
+        if (play is None) != bool(late) and claim not in self._claims_with_ruling:
             self._report_finding(
                 entry,
                 f"record.late is {late!r}, but {play_id} was {'over' if play is None else 'open'} when it won {pool}",
             )
         if play is not None and not late:
-            self._answers[claim] = amount_cents
+            self._awarded_cents[claim] = amount_cents
             play.hits.append((pool, claim))
 
     def _check_secret(self, entry: StoredEntry, pool: str, record: MysteryWon, amount_cents: int) -> None:
@@ -472,7 +475,7 @@ class LevelAudit:
         except TriggerError as error:
             self._report_finding(entry, str(error))
             return
-        commitment = self._seals.get((pool, trigger.number))
+        commitment = self._commitments.get((pool, trigger.number))
         if commitment is None:
             self._report_finding(
                 entry,
@@ -485,7 +488,7 @@ class LevelAudit:
                 f"record.trigger: the secret of level {trigger.level} gives the commitment {trigger.commitment}, "
                 f"expected {commitment} for level {pool}",
             )
-        terms = self._mysteries.get(pool)
+        terms = self._mystery_terms.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
             step, ceiling_cents = terms
             self._report_finding(
@@ -513,7 +516,7 @@ class LevelAudit:
         those of the outcome. A finding is reported if the record lists other hits.
         """
         play_id, outcome, recorded = step
-        play = self._open[play_id]
+        play = self._open_plays[play_id]
         progressives = () if outcome is None else outcome.progressives
         parts = (
             (progressive.level, progressive.share)
@@ -550,7 +553,7 @@ class LevelAudit:
         end_record = (
             record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
         )
-        play = self._open.pop(end_record.play_id, None)
+        play = self._open_plays.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
             changes = _Moves(self.levels)
@@ -558,7 +561,7 @@ class LevelAudit:
                 if isinstance(amount, int) and pool in self.levels:
                     changes.step(pool, self.levels[pool].return_award(amount))
             self._check_moves(entry, changes)
-            won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
+            won = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
             known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
             if known_cents == won and recorded.levels_cents != sum(known_cents):
@@ -568,7 +571,7 @@ class LevelAudit:
                     f"found {recorded.levels_cents}",
                 )
             return
-        hit_worths = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
+        hit_worths = [(pool, self._awarded_cents.get(a) if isinstance(a, str) else a) for pool, a in hits]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
         payments = [
             (t.source.removeprefix(_OPERATOR_ACCOUNT_PREFIX), t.amount_cents)
@@ -582,11 +585,11 @@ class LevelAudit:
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Store a line of the register of progressive wins until the end of the game that pays it is checked."""
-        play = self._open.get(record.play_id)
+        play = self._open_plays.get(record.play_id)
         if play is None:
-            self._late[entry.id] = record
+            self._late_register_lines[entry.id] = record
             return
-        self._registered.setdefault(record.play_id, []).append((entry, record))
+        self._register_lines.setdefault(record.play_id, []).append((entry, record))
         if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
             self._report_finding(
                 entry,
@@ -599,7 +602,7 @@ class LevelAudit:
     ) -> None:
         """Check that the register of progressive wins lists each hit of a game with its amount and payment method."""
         payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
-        registered = self._registered.pop(play_id, [])
+        registered = self._register_lines.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
             self._report_finding(
@@ -619,7 +622,7 @@ class LevelAudit:
     def _check_moves(self, entry: StoredEntry, changes: "_Moves") -> None:
         """Check that the entry makes exactly the transfers of these level changes and records the new level amounts."""
         self._compare_pool_transfers(entry, tuple(changes.transfers))
-        self._check_state(entry, changes.touched)
+        self._check_state(entry, changes.changed_pools)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
         """Report a finding unless the entry's transfers from and to pools are those in ``expected``."""
@@ -659,14 +662,14 @@ class _Moves:
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
         self.transfers: list[Transfer] = []
-        self.touched: list[str] = []
+        self.changed_pools: list[str] = []
 
     def step(self, pool: str, level: Level) -> None:
         """Change the amount of a pool's progressive level, and add the transfers that the change requires."""
         self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level
-        if pool not in self.touched:
-            self.touched.append(pool)
+        if pool not in self.changed_pools:
+            self.changed_pools.append(pool)
 
 
 def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:

@@ -158,7 +158,7 @@ class TableInRun:
 
 
 @dataclass(slots=True)
-class _Played:
+class _PlainGame:
     """A plain game being checked, with the values found in its entries so far."""
 
     setting: _Setting
@@ -218,12 +218,12 @@ class PlainRun:
     last_win_cents: int = 0
     last_start: str = ""
     """The recorded time at which the last game of the run started."""
-    last_moved: str = ""
+    last_money_entry_kind: str = ""
     """The kind of the last entry of the run that moves money."""
     smallest_stake_cents: int = AMOUNT_MAX
-    names: set[str] = field(default_factory=set)
-    """The ids of the games played."""
-    tables: set[tuple[str, int]] = field(default_factory=set)
+    game_ids: set[str] = field(default_factory=set)
+    """The ids of the games that were played."""
+    played_tables: set[tuple[str, int]] = field(default_factory=set)
     """The digest of each definition played, with the denomination in minor units."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
     """The sum (minor units) and the number of transfers for each meter cell, in order of first occurrence."""
@@ -247,44 +247,44 @@ class PlainRun:
         tables = self.table_states.items()
         return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
 
-    def is_continued_by(self, played: _Played) -> bool:
+    def is_continued_by(self, game: _PlainGame) -> bool:
         """Return whether a plain game directly follows this run in the same journal, with matching credit and table."""
-        table = self.table_states.get(played.setting.game.digest)
+        table = self.table_states.get(game.setting.game.digest)
         return (
-            (table is None or table.state_after == played.table_before)
-            and self.head_hex == played.previous_hex
-            and self.last_sequence + 1 == played.first_sequence
-            and self.journal_tag == played.journal_tag
-            and self.credit_after_cents == played.credit_before_cents
+            (table is None or table.state_after == game.table_before)
+            and self.head_hex == game.previous_hex
+            and self.last_sequence + 1 == game.first_sequence
+            and self.journal_tag == game.journal_tag
+            and self.credit_after_cents == game.credit_before_cents
         )
 
-    def add(self, played: _Played) -> None:
+    def add(self, game: _PlainGame) -> None:
         """Add a checked plain game: the first one of this run, or the one that follows its last."""
         setting, key, win_cents, push_cents = (
-            played.setting,
-            played.setting.key,
-            played.win_cents,
-            played.push_cents,
+            game.setting,
+            game.setting.key,
+            game.win_cents,
+            game.push_cents,
         )
-        self.entries = played.sequence - self.first_sequence + 1
+        self.entries = game.sequence - self.first_sequence + 1
         self.games += 1
-        self.credit_after_cents += win_cents + push_cents - played.staked_cents
-        self.head_hex, self.last_play = played.head_hex, played.play.decode()
-        self.last_win_cents, self.last_start = win_cents + push_cents, played.start_time
+        self.credit_after_cents += win_cents + push_cents - game.staked_cents
+        self.head_hex, self.last_play = game.head_hex, game.play.decode()
+        self.last_win_cents, self.last_start = win_cents + push_cents, game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
-        self.names.add(setting.game.id)
-        self.tables.add((setting.game.digest, setting.unit_cents))
-        table = self.table_states.setdefault(setting.game.digest, TableInRun(played.table_before, b""))
-        table.state_after, table.stored = played.table.json, played.stored_table or table.stored
-        self._add_flow((CASHABLE, "house:wager", key), played.staked_cents, 1 + played.raises)
-        self.last_moved = (GAME_CHOICE if played.raises else GAME_START).kind
+        self.game_ids.add(setting.game.id)
+        self.played_tables.add((setting.game.digest, setting.unit_cents))
+        table = self.table_states.setdefault(setting.game.digest, TableInRun(game.table_before, b""))
+        table.state_after, table.stored = game.table.json, game.stored_table or table.stored
+        self._add_flow((CASHABLE, "house:wager", key), game.staked_cents, 1 + game.raises)
+        self.last_money_entry_kind = (GAME_CHOICE if game.raises else GAME_START).kind
         if push_cents:
             self._add_flow(("house:push", CASHABLE, key), push_cents, 1)
-            self.last_moved = GAME_PUSH.kind
+            self.last_money_entry_kind = GAME_PUSH.kind
         if win_cents:
             self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
-            self.last_moved = GAME_END.kind
-        for count in ("games_played", _find_result_count(played)):
+            self.last_money_entry_kind = GAME_END.kind
+        for count in ("games_played", _find_result_count(game)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
@@ -363,7 +363,7 @@ class PlainGames:
         run.add(game)
         return run
 
-    def _check_start(self, body: bytes) -> _Played | None:
+    def _check_start(self, body: bytes) -> _PlainGame | None:
         """Return the plain game that an entry starts, with its first step played; None if it starts no plain game."""
         match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
         if match is None:
@@ -387,7 +387,7 @@ class PlainGames:
         conversation = GameConversation(table.game, setting.wager)
         if not _takes_step(conversation, None, draws, outcome):
             return None
-        return _Played(
+        return _PlainGame(
             setting=setting,
             play=play,
             previous_hex=previous.decode(),
@@ -419,7 +419,7 @@ class PlainGames:
         accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
         return table if accepts else None
 
-    def _check_outcome(self, game: _Played, outcome: Outcome | None) -> bool:
+    def _check_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
         """Return whether a game has the outcome of a plain game; if so, store its win, pushes and table."""
         setting = game.setting
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
@@ -508,7 +508,7 @@ def _takes_step(conversation: GameConversation, choice: Choice | None, draws: by
     return outcome == b"null" and conversation.decision is not None
 
 
-def _check_choice(game: _Played, body: bytes, number: int) -> bool:
+def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
     """Return whether an entry is the next choice of the player in the game; if so, play that step."""
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
@@ -536,7 +536,7 @@ def _check_choice(game: _Played, body: bytes, number: int) -> bool:
     return True
 
 
-def _find_result_count(game: _Played) -> str:
+def _find_result_count(game: _PlainGame) -> str:
     """Return the name of the counter for the game's result: games won, pushed or lost."""
     return "games_won" if game.win_cents else "games_pushed" if game.push_cents else "games_lost"
 
@@ -547,7 +547,7 @@ def _find_time(body: bytes) -> bytes | None:
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 
-def _check_push(game: _Played, body: bytes) -> bool:
+def _check_push(game: _PlainGame, body: bytes) -> bool:
     """Return whether ``body`` is exactly the entry by which a machine returns the stakes that this game pushes."""
     play, cents, time = game.play, game.push_cents, _find_time(body)
     if time is None:
@@ -563,7 +563,7 @@ def _check_push(game: _Played, body: bytes) -> bool:
     return _follows_as_expected(game, body, expected)
 
 
-def _check_end(game: _Played, end: bytes) -> bool:
+def _check_end(game: _PlainGame, end: bytes) -> bool:
     """Return whether ``end`` is exactly the entry by which a machine ends this game."""
     play, win_cents, push_cents, time = game.play, game.win_cents, game.push_cents, _find_time(end)
     if time is None:
@@ -585,7 +585,7 @@ def _check_end(game: _Played, end: bytes) -> bool:
     return _follows_as_expected(game, end, expected)
 
 
-def _follows_as_expected(game: _Played, body: bytes, expected: bytes) -> bool:
+def _follows_as_expected(game: _PlainGame, body: bytes, expected: bytes) -> bool:
     """Return whether an entry has exactly the expected bytes; if so, make it the game's last entry so far."""
     if body != expected:
         return False

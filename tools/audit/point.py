@@ -20,7 +20,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
-_SAVED_STATE_FORMAT: Final = "open-egm verified point 15"
+_SAVED_STATE_FORMAT: Final = "open-egm verified point 16"
 #: The name that stands for the available definitions in a saved state.
 _GAMES_PLACEHOLDER: Final = "games at hand"
 #: Prefixes of this project's modules whose classes a saved state may contain.
@@ -69,7 +69,7 @@ class _Writer(pickle.Pickler):
 
 def _list_declared(auditor: Auditor) -> dict[str, object]:
     """Return the rules and storage keys that an auditor takes from the features' declarations, by their names."""
-    return {"rules": auditor.conduct.rules, "keys": auditor.conduct.facts.keys}
+    return {"rules": auditor.entry_rules.rules, "keys": auditor.entry_rules.facts.keys}
 
 
 class _Reader(pickle.Unpickler):
@@ -79,9 +79,9 @@ class _Reader(pickle.Unpickler):
         super().__init__(io.BytesIO(data))
         methods = (
             auditor.report_finding,
-            auditor.note,
-            auditor.may_play,
-            auditor.memory,
+            auditor.add_notice,
+            auditor.can_start_game,
+            auditor.read_memory,
             auditor.read_meters,
         )
         supplied = {_GAMES_PLACEHOLDER: games} | {each.__name__: each for each in methods}

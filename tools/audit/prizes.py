@@ -65,10 +65,11 @@ class PrizeAudit:
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._owed: dict[str, list[Flow]] = {}
+        self._owed_prize_flows: dict[str, list[Flow]] = {}
         """The transfers of each reservation that holds a prize in kind, by the reservation's id."""
-        self._replaced: dict[str, str] = {}
-        self._given_up: dict[str, list[Flow]] = {}
+        self._exchange_by_reservation: dict[str, str] = {}
+        """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by the reservation's id."""
+        self._unclaimed_prize_flows: dict[str, list[Flow]] = {}
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check how one journal entry moves prizes in kind."""
@@ -90,23 +91,24 @@ class PrizeAudit:
             flows := _list_sorted_flows(transaction.transfers)
         ):
             if kind in {_GAME_END_KIND, CLAIM_CARRIED} and phase is Phase.RESERVE:
-                self._owed[entry.id] = flows
+                self._owed_prize_flows[entry.id] = flows
             elif kind != CLAIM_PAID:  # a clear has authorised that kind by name
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )
-        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
-            self._close(entry, transaction.ref)
+        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_flows:
+            self._close_reservation(entry, transaction.ref)
 
-    def _check_exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
+    def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[Flow]) -> None:
         """Check that an entry exchanges prizes in kind for a hand-pay of the same value.
 
-        ``older`` is the reservation that owes the prizes.
+        ``reservation_id`` is the reservation that owes the prizes.
         """
-        owed_prizes = self._owed.get(older)
-        if owed_prizes is None or older in self._replaced:
+        owed_prizes = self._owed_prize_flows.get(reservation_id)
+        if owed_prizes is None or reservation_id in self._exchange_by_reservation:
             self._report_finding(
-                entry, f"record.handpay: {older} owes no prize in kind, or its prize was already exchanged"
+                entry,
+                f"record.handpay: {reservation_id} owes no prize in kind, or its prize was already exchanged",
             )
             return
         cash = sorted(
@@ -118,32 +120,33 @@ class PrizeAudit:
         if flows != cash:
             self._report_finding(
                 entry,
-                f"transfers do not reserve the value of the prizes of {older}: expected {cash}, found {flows}",
+                f"transfers do not reserve the value of the prizes of {reservation_id}: expected {cash}, found {flows}",
             )
-        self._replaced[older] = entry.id
+        self._exchange_by_reservation[reservation_id] = entry.id
 
-    def _close(self, entry: StoredEntry, ref: str) -> None:
+    def _close_reservation(self, entry: StoredEntry, ref: str) -> None:
         """Close a reservation of prizes in kind, and check its end.
 
         Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
         """
-        flows = self._owed.pop(ref)
-        if entry.phase is Phase.SETTLE and ref in self._replaced:
+        flows = self._owed_prize_flows.pop(ref)
+        if entry.phase is Phase.SETTLE and ref in self._exchange_by_reservation:
             self._report_finding(
-                entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
+                entry,
+                f"the prize is handed over, although {self._exchange_by_reservation[ref]} pays its value as well",
             )
-        elif entry.kind == _HANDPAY_REPLACED_KIND and ref not in self._replaced:
+        elif entry.kind == _HANDPAY_REPLACED_KIND and ref not in self._exchange_by_reservation:
             self._report_finding(
                 entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it"
             )
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
-            self._given_up[ref] = _select_prize_flows(flows)
+            self._unclaimed_prize_flows[ref] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
         """Check that each unclaimed prize in kind returns to the operator's stock."""
-        given_up = self._given_up.pop(str(read_details(entry).get("id")), [])
+        unclaimed_flows = self._unclaimed_prize_flows.pop(str(read_details(entry).get("id")), [])
         returned_prizes = sorted(
-            (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
+            (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in unclaimed_flows
         )
         if _select_prize_flows(flows) != returned_prizes:
             self._report_finding(

@@ -30,11 +30,11 @@ class _Round:
     id: str
     digest: str
     """The digest of the game's definition."""
-    laid: frozenset[Bet]
+    table_bets: frozenset[Bet]
     """The bets on the table."""
     steps: list[RecordedStep] = field(default_factory=list)
     """The steps of the round, in order."""
-    first: list[str] = field(default_factory=list)
+    first_recorders: list[str] = field(default_factory=list)
     """The id of the play that recorded each step first."""
     seats: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
@@ -55,41 +55,44 @@ class _Round:
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
-        sits = {seat: position for position, seat in self.seats.items() if seat is not None}
-        low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
-        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MAX + 1)
-        return range(low + 1, high)
+        position_by_seat = {seat: position for position, seat in self.seats.items() if seat is not None}
+        positions = position_by_seat.items()
+        lower = max((position for seat, position in positions if seat < seat_number), default=0)
+        upper = min(
+            (position for seat, position in positions if seat > seat_number), default=POSITIONS_MAX + 1
+        )
+        return range(lower + 1, upper)
 
 
 class RoundAudit:
     """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
 
-    ``may_play`` returns whether the machine's memory allows a position to start a game now. ``note`` is
-    called for each notice.
+    ``can_start_game`` returns whether the machine's memory allows a position to start a game now.
+    ``add_notice`` is called for each notice.
     """
 
     def __init__(
         self,
         report_finding: Callable[[StoredEntry, str], None],
-        may_play: Callable[[int], bool] = lambda _: True,
-        note: Callable[[StoredEntry, str], None] = lambda *_: None,
+        can_start_game: Callable[[int], bool] = lambda _: True,
+        add_notice: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         self._report_finding = report_finding
-        self._may_play = may_play
-        self._note = note
+        self._can_start_game = can_start_game
+        self._add_notice = add_notice
         self._rounds: dict[str, dict[str, _Round]] = {}
         """The shared rounds by id, then by definition digest.
 
         One spin of a physical wheel can be the round of several tables.
         """
-        self._round_of: dict[str, tuple[str, str]] = {}
+        self._round_by_play: dict[str, tuple[str, str]] = {}
         """The round of each open play, as round id and definition digest."""
-        self._over: dict[tuple[str, str], None] = {}
+        self._ended_rounds: dict[tuple[str, str], None] = {}
         """Rounds without an open play, in the order in which they ended."""
-        self._spin = ""
+        self._spin_round_id = ""
         """The id of the round for which a physical wheel last closed the bets."""
         self._spin_number: int | None = None
-        self._beginning: tuple[StoredEntry, _Round] | None = None
+        self._starting_round: tuple[StoredEntry, _Round] | None = None
         """The round whose games are being started, one seat after the other, and the entry of the last start."""
         self._is_start_followed = False
         """Whether an entry after the round's last game start shows that the machine kept running."""
@@ -99,17 +102,17 @@ class RoundAudit:
 
         Games at several tables may belong to it.
         """
-        self._spin, self._spin_number = round_id, None
+        self._spin_round_id, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
         """Check that a game of a shared round starts with the draws and the table bets of the round's other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
-        laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
+        table_bets = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
         tables = self._rounds.setdefault(game.round_id, {})
         if not carried:
             self._check_spin(entry, game, may_be_shared=bool(tables) and digest not in tables)
-        round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
-        if round_.laid != laid:
+        round_ = tables.setdefault(digest, _Round(game.round_id, digest, table_bets))
+        if round_.table_bets != table_bets:
             self._report_finding(
                 entry,
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
@@ -131,10 +134,10 @@ class RoundAudit:
                 f"{_sort_occupied_seats(round_)}",
             )
         if not carried and (len(round_.seats) == 1 or self.is_of_starting_round(game)):
-            self._beginning, self._is_start_followed = (entry, round_), False
+            self._starting_round, self._is_start_followed = (entry, round_), False
         round_.open_plays.add(game.play_id)
-        self._round_of[game.play_id] = game.round_id, digest
-        self._over.pop((game.round_id, digest), None)
+        self._round_by_play[game.play_id] = game.round_id, digest
+        self._ended_rounds.pop((game.round_id, digest), None)
         in_common = game.steps if seat is not None else game.steps[:1]
         for number, step in enumerate(in_common):
             self._record_step(entry, game, number, step)
@@ -152,23 +155,23 @@ class RoundAudit:
         Only a spin of the wheel may be shared by several tables (``may_be_shared``), and no game may start after the
         spin's number was reported.
         """
-        if may_be_shared and game.round_id != self._spin:
+        if may_be_shared and game.round_id != self._spin_round_id:
             self._report_finding(
                 entry, f"record.game: other seats of the round {game.round_id} play another game"
             )
-        if game.round_id == self._spin and self._spin_number is not None:
+        if game.round_id == self._spin_round_id and self._spin_number is not None:
             self._report_finding(
                 entry, f"the game starts after number {self._spin_number} of its round was reported"
             )
 
     def is_of_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round whose games the seats are starting now, one after the other."""
-        return self._beginning is not None and self._beginning[1] is self._find_round(game)
+        return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
 
     @property
     def has_all_started(self) -> bool:
         """Return whether all seats with a bet in the last shared round have started their games."""
-        return self._beginning is None
+        return self._starting_round is None
 
     def check_all_started(self) -> None:
         """Check that every seat with a bet in the last shared round has started its game; called before another play.
@@ -176,10 +179,10 @@ class RoundAudit:
         A game is not required if the machine could not start it, because the power failed or because its
         position had stopped in the meantime.
         """
-        if self._beginning is None:
+        if self._starting_round is None:
             return
-        entry, round_ = self._beginning
-        self._beginning = None
+        entry, round_ = self._starting_round
+        self._starting_round = None
         for missing_seat in _list_missing_seats(round_):
             if self._can_start(round_, missing_seat):
                 self._report_finding(
@@ -189,7 +192,7 @@ class RoundAudit:
 
     def _can_start(self, round_: _Round, seat: int) -> bool:
         """Return whether every position that may have this seat was able to start a game."""
-        return all(map(self._may_play, round_.list_possible_positions(seat)))
+        return all(map(self._can_start_game, round_.list_possible_positions(seat)))
 
     def follow_start(self, entry: StoredEntry) -> None:
         """Register an entry that follows the last game start of a round whose games are being started.
@@ -198,7 +201,7 @@ class RoundAudit:
         clock or the generator may write an entry (and the power may fail after it). Any other entry shows that
         the machine has ended the start of the round.
         """
-        if self._beginning is None or entry.sequence == self._beginning[0].sequence:
+        if self._starting_round is None or entry.sequence == self._starting_round[0].sequence:
             return
         if entry.kind not in _KINDS_BETWEEN_ANY_ENTRIES:
             self._is_start_followed = True
@@ -209,9 +212,9 @@ class RoundAudit:
         If no entry shows that the machine kept running, the power may have failed: then only a notice is
         given.
         """
-        if self._beginning is None:
+        if self._starting_round is None:
             return
-        entry, round_ = self._beginning
+        entry, round_ = self._starting_round
         for missing_seat in _list_missing_seats(round_):
             missing_seat_error = (
                 f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
@@ -219,14 +222,14 @@ class RoundAudit:
             if self._is_start_followed and self._can_start(round_, missing_seat):
                 self._report_finding(entry, f"{missing_seat_error} before the end of the journal")
             else:
-                self._note(
+                self._add_notice(
                     entry,
                     f"{missing_seat_error} before the end of the journal; only a failure at that moment explains it",
                 )
 
     def drop_starting_round(self) -> None:
         """Stop expecting the missing games of the round that was being started, after a power loss."""
-        self._beginning = None
+        self._starting_round = None
 
     def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
         """Remove an ended play of ``steps`` steps from its round.
@@ -234,7 +237,7 @@ class RoundAudit:
         A void play ends its round if the players win each other's stakes, unless another seat has played
         further. The data of ended rounds is kept for a limited number of rounds.
         """
-        key = self._round_of.pop(play_id, ("", ""))
+        key = self._round_by_play.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
             return
@@ -243,16 +246,16 @@ class RoundAudit:
             round_.void_play = round_.void_play or play_id
         round_.open_plays.discard(play_id)
         if not round_.open_plays:
-            self._over[key] = None
-        if len(self._over) > _ROUNDS_REMEMBERED:
-            round_id, digest = next(iter(self._over))
-            del self._over[round_id, digest], self._rounds[round_id][digest]
+            self._ended_rounds[key] = None
+        if len(self._ended_rounds) > _ROUNDS_REMEMBERED:
+            round_id, digest = next(iter(self._ended_rounds))
+            del self._ended_rounds[round_id, digest], self._rounds[round_id][digest]
             if not self._rounds[round_id]:
                 del self._rounds[round_id]
 
     def record_wheel_number(self, round_id: str, number: int | None) -> None:
         """Record the number that a physical wheel reported for a round."""
-        if round_id == self._spin:
+        if round_id == self._spin_round_id:
             self._spin_number = number
         for table in self._rounds.get(round_id, {}).values():
             table.number = number
@@ -318,7 +321,7 @@ class RoundAudit:
             self._report_finding(entry, f"record.round_id: no game has started the round {game.round_id}")
         elif number == len(round_.steps):
             round_.steps.append(step)
-            round_.first.append(game.play_id if first is None else first)
+            round_.first_recorders.append(game.play_id if first is None else first)
         elif number > len(round_.steps) or round_.steps[number] != step:
             self._report_finding(
                 entry,
@@ -347,7 +350,7 @@ class RoundAudit:
             return
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
             return
-        is_first = number < len(round_.first) and round_.first[number] == start.play_id
+        is_first = number < len(round_.first_recorders) and round_.first_recorders[number] == start.play_id
         if is_first and step.choice != decision.default_option:
             self._report_finding(
                 entry,
@@ -390,7 +393,7 @@ class RoundAudit:
 
 def _list_missing_seats(round_: _Round) -> list[int]:
     """Return the seats that have a bet on the table but have started no game of the round, ascending."""
-    return sorted({bet.seat for bet in round_.laid} - set(round_.seats.values()))
+    return sorted({bet.seat for bet in round_.table_bets} - set(round_.seats.values()))
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:

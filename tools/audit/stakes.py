@@ -76,19 +76,20 @@ class StakeAudit:
         self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
         """The last recorded table of each position and game, by storage key."""
-        self._shared: dict[str, TableInCommon] = {}
+        self._shared_tables: dict[str, TableInCommon] = {}
         """The table state that several positions share, by the digest of the game's definition."""
-        self._before: dict[str, JSON] = {}
+        self._shared_table_before_round: dict[str, JSON] = {}
         """The shared table state before the most recently started round, by the definition's digest."""
-        self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
+        self._returned_stakes: dict[str, tuple[StoredEntry, StakesBack]] = {}
+        """The entry that returned stakes of a game which has not ended yet, with its record, by play."""
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether the tables of a run of plain games are in the state that the run requires.
 
         They must not be shared and must have no standing bets.
         """
-        return not self._pushed and all(
-            digest not in self._shared
+        return not self._returned_stakes and all(
+            digest not in self._shared_tables
             and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.state_before
             for digest, state in run.table_states.items()
         )
@@ -105,17 +106,19 @@ class StakeAudit:
         """Check the stakes and tables that an entry records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
-            record = self._read(entry, StakesBack)
+            record = self._read_record(entry, StakesBack)
             if record is not None:
-                self._pushed[record.play_id] = entry, record
+                self._returned_stakes[record.play_id] = entry, record
         elif kind == TABLE_RETURNED.kind:
-            self._check_returned(entry)
+            self._check_table_return(entry)
         for name, value in entry.state.items():
             if TableKey.TABLE in name:
                 self._store_table(entry, name, value)
             elif name.startswith(TableKey.SHARED):
                 with suppress(RecordError):  # the entry's rule reports what is wrong with it
-                    self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
+                    self._shared_tables[name.removeprefix(TableKey.SHARED)] = from_json(
+                        TableInCommon, value, name
+                    )
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
         """Store the table that an entry records under a storage key; report a finding if it is not valid."""
@@ -126,7 +129,7 @@ class StakeAudit:
         except RecordError as error:
             self._report_finding(entry, str(error))
 
-    def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
         """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
         try:
             return record_of(entry, kind)
@@ -134,9 +137,9 @@ class StakeAudit:
             self._report_finding(entry, str(error))
             return None
 
-    def _check_returned(self, entry: StoredEntry) -> None:
+    def _check_table_return(self, entry: StoredEntry) -> None:
         """Check the entry that returns all standing bets when a player leaves a table or its game is withdrawn."""
-        record, position = self._read(entry, TableReturned), _read_position(entry)
+        record, position = self._read_record(entry, TableReturned), _read_position(entry)
         if record is None:
             return
         name = _build_table_key(record.game.digest, position)
@@ -164,7 +167,7 @@ class StakeAudit:
                 return
             keys, shared_record = (
                 self._build_table_keys(entry, record.game),
-                self._shared.get(record.game.digest),
+                self._shared_tables.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
             settled, table_left = game.with_table_state(
@@ -216,7 +219,10 @@ class StakeAudit:
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table after a step that decides the round, unless another round has started since."""
         self._check_standing_when_decided(entry, choice)
-        keys, shared_table = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
+        keys, shared_table = (
+            self._build_table_keys(entry, start.game),
+            self._shared_tables.get(start.game.digest),
+        )
         expected = None
         if (
             keys.common
@@ -247,13 +253,13 @@ class StakeAudit:
         another table.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
-        expected, shared_table = None, self._shared.get(digest)
+        expected, shared_table = None, self._shared_tables.get(digest)
         if keys.bound and not game.round_id:  # it is played outside of any shared round
             self._check_shared_table_left(entry, game, None)
             return join_table_state(own_table, None if shared_table is None else shared_table.table, keys)
         if keys.common:
             if shared_table is None or shared_table.round_id != _get_round_id(game):
-                self._before[digest] = None if shared_table is None else shared_table.table
+                self._shared_table_before_round[digest] = None if shared_table is None else shared_table.table
             table_left = game.table if game.outcome is None else game.outcome.table
             expected = TableInCommon(
                 round_id=_get_round_id(game),
@@ -262,12 +268,12 @@ class StakeAudit:
                 table=extract_shared_state(table_left, keys),
             )
         self._check_shared_table_left(entry, game, expected)
-        if not has_seen_last_round(own_table, self._before.get(digest), keys):
+        if not has_seen_last_round(own_table, self._shared_table_before_round.get(digest), keys):
             self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat depend on a shared table that its round does not have",
             )
-        return join_table_state(own_table, self._before.get(digest), keys)
+        return join_table_state(own_table, self._shared_table_before_round.get(digest), keys)
 
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
@@ -304,7 +310,7 @@ class StakeAudit:
         self._check_no_other_table(end, name)
         previous_table = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
-        push_entry = self._pushed.pop(start.play_id, None) if self._pushed else None
+        push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
         keys = self._build_table_keys(end, start.game)
         table_left, table_at_start = (
             extract_own_state(outcome.table, keys),
@@ -393,7 +399,7 @@ class StakeAudit:
         if name in end.state:  # the table stays as it was before the game
             self._compare(end, name, self._tables.get(name))
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
-        self._pushed.pop(start.play_id, None)
+        self._returned_stakes.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settled)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided

@@ -33,10 +33,12 @@ class TicketRedemptionAudit:
         self._report_finding = report_finding
         self._issued_cents: dict[str, int] = {}
         """The amount of each issued ticket, by commitment."""
-        self._redeemed_by: dict[str, int] = {}
+        self._redeeming_entry: dict[str, int] = {}
         """The number of the entry that redeemed each ticket, by commitment; removed if the ticket is issued again."""
-        self._committed = False
+        self._has_commitments = False
+        """Whether an entry so far identifies its ticket by a commitment; entries of early versions do not."""
         self._ledger_starts: list[str] = []
+        """The ticket ledgers restored so far, each as the id of its restoration; the last one is in use."""
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket that a journal entry issues or redeems; ignore other entries."""
@@ -48,18 +50,18 @@ class TicketRedemptionAudit:
         record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            if self._committed and kind != _DISPUTE_RULED_KIND:  # an old journal has no commitments
+            if self._has_commitments and kind != _DISPUTE_RULED_KIND:  # an old journal has no commitments
                 self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",
                 )
             return
-        self._committed = True
+        self._has_commitments = True
         if kind == _TICKET_ISSUE_KIND:
             self._issued_cents[commitment] = record["amount_cents"]
-            self._redeemed_by.pop(commitment, None)
+            self._redeeming_entry.pop(commitment, None)
             return
-        first_sequence = self._redeemed_by.setdefault(commitment, entry.sequence)
+        first_sequence = self._redeeming_entry.setdefault(commitment, entry.sequence)
         if first_sequence != entry.sequence:
             self._report_finding(entry, f"this ticket was already redeemed by entry {first_sequence}")
         out_cents = self._issued_cents.pop(commitment, record["amount_cents"])

@@ -100,34 +100,34 @@ class TournamentAudit:
         games: Games,
         report_finding: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
-        memory: Callable[[str], object],
-        note: Callable[[StoredEntry, str], None] = lambda *_: None,
+        read_memory: Callable[[str], object],
+        add_notice: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         """Create the audit.
 
         Args:
             games: The available definitions.
-            report_finding: Takes findings.
+            report_finding: Adds a finding about an entry.
             read_meters: Returns the meters after the entries so far.
-            memory: Returns the value stored in the machine's memory under a key, after the entries so far.
-            note: Takes notices.
+            read_memory: Returns the value stored in the machine's memory under a key, after the entries so far.
+            add_notice: Adds a notice about an entry.
         """
-        self._memory = memory
-        self._note = note
+        self._read_memory = read_memory
+        self._add_notice = add_notice
         self._games = games
         self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
         """The tournament whose rules are installed, or None."""
-        self._known: dict[str, _Tournament] = {}
+        self._tournament_by_digest: dict[str, _Tournament] = {}
         """Every tournament whose rules were ever installed, by their SHA-256, because they may be installed again."""
         self._meters: dict[str, int] | None = None
         """The meters of games for money when the machine entered the tournament; None outside one."""
         self._purses: dict[int, Purse] = {}
-        self._points: dict[int, int] = {}
+        self._points_left: dict[int, int] = {}
         """The points that are left to play with at each position."""
-        self._plays: dict[int, _Play] = {}
-        self.replayed = 0
+        self._open_plays: dict[int, _Play] = {}
+        self.replayed_games = 0
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one journal entry about a tournament; other entries are ignored."""
@@ -172,7 +172,7 @@ class TournamentAudit:
     # ------------------------------------------------------------------ rules and entries
     def _read_carried_rules(self) -> _Tournament | None:
         """Return the tournament whose rules a memory clear has carried over, or None."""
-        stored_rules = self._memory(TournamentKey.RULES)
+        stored_rules = self._read_memory(TournamentKey.RULES)
         if stored_rules is None:
             return None
         installed = from_json(InstalledRules, stored_rules, TournamentKey.RULES)
@@ -180,7 +180,9 @@ class TournamentAudit:
             parse_rules(installed.text)
         except OperatorError:  # reported where they were installed
             return None
-        return self._known.setdefault(installed.digest, _Tournament(installed.digest, installed.text))
+        return self._tournament_by_digest.setdefault(
+            installed.digest, _Tournament(installed.digest, installed.text)
+        )
 
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Check newly installed rules and store them: the digest must be theirs, and the by-law must allow them."""
@@ -199,7 +201,9 @@ class TournamentAudit:
             self._report_finding(entry, f"record.number: the rules do not list machine {record.number}")
         for violation in list_violations(rules, entry.time_utc.date()):
             self._report_finding(entry, f"the rules break the by-law: {violation}")
-        self._tournament = self._known.setdefault(record.digest, _Tournament(record.digest, record.text))
+        self._tournament = self._tournament_by_digest.setdefault(
+            record.digest, _Tournament(record.digest, record.text)
+        )
         self._tournament.number = record.number
 
     def _compare_meters(self, entry: StoredEntry) -> None:
@@ -254,12 +258,12 @@ class TournamentAudit:
         """
         last = max(tournament.sold, default=0)
         if number < last:
-            self._note(
+            self._add_notice(
                 entry, f"record.entry: entry {number} was sold after entry {last}: not in the order of sale"
             )
         elif number > last + 1 and len(tournament.rules.machines) == 1:
             numbers = f"entry {last + 1}" if number == last + 2 else f"entries {last + 1} to {number - 1}"
-            self._note(
+            self._add_notice(
                 entry,
                 f"record.entry: this journal records no sale of {numbers} before entry {number}: "
                 "ask for the fees of these numbers",
@@ -349,7 +353,7 @@ class TournamentAudit:
         )
         self._compare_purse(entry, purse)
         self._check_selection(entry, tournament)
-        self._purses[position], self._points[position] = purse, record.points
+        self._purses[position], self._points_left[position] = purse, record.points
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
         """Check that at the start of a round the tournament's game, denomination and wager are selected."""
@@ -376,8 +380,8 @@ class TournamentAudit:
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
-        before_cents = self._points.get(position, 0) * game.denomination_cents
-        if position in self._points and game.credit_before_cents != before_cents:
+        before_cents = self._points_left.get(position, 0) * game.denomination_cents
+        if position in self._points_left and game.credit_before_cents != before_cents:
             self._report_finding(
                 entry,
                 f"record.credit_before_cents: expected {before_cents}, the points left, "
@@ -454,7 +458,7 @@ class TournamentAudit:
                     entry, f"the game is number {purse.games + 1} of a round of {purse.games_max} games"
                 )
             self._purses[position] = self._start_clock(entry, purse)
-        self._plays[position] = play = _Play(game)
+        self._open_plays[position] = play = _Play(game)
         self._replay(entry, play)
 
     def _move_points(self, position: int, points: int) -> None:
@@ -462,8 +466,8 @@ class TournamentAudit:
 
         A stake is negative.
         """
-        if position in self._points:
-            self._points[position] += points
+        if position in self._points_left:
+            self._points_left[position] += points
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse after a game's start: the first game of a round with a time limit sets the round's end."""
@@ -487,7 +491,7 @@ class TournamentAudit:
 
     def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
         """Replay a game with one more choice, and check that it stakes exactly what the choice costs."""
-        play = self._plays.get(read_position(entry))
+        play = self._open_plays.get(read_position(entry))
         if play is None:
             return
         play.game = play.game.with_step(choice)
@@ -540,10 +544,10 @@ class TournamentAudit:
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game books what its outcome pays, and derive the stored purse."""
         position = read_position(entry)
-        play, purse = self._plays.pop(position, None), self._purses.get(position)
+        play, purse = self._open_plays.pop(position, None), self._purses.get(position)
         if play is None or purse is None:
             return
-        self.replayed += 1
+        self.replayed_games += 1
         self._move_points(position, record.push_points)
         outcome = play.game.outcome
         if outcome is None:
@@ -573,7 +577,7 @@ class TournamentAudit:
 
     def _void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
         """Check that a void game returns all its stakes, or none of them."""
-        play = self._plays.pop(read_position(entry), None)
+        play = self._open_plays.pop(read_position(entry), None)
         if play is None:
             return
         self._move_points(read_position(entry), record.refund_points)

@@ -168,15 +168,17 @@ class Auditor:
         """
         self.report = AuditReport()
         self._ledger = Ledger()
-        self.conduct = EntryRulesAudit(self.report_finding, features, rules)
-        self._at_hand = AvailableGames(games)
-        self._games = GameAudit(self._at_hand, self.report_finding, self.may_play, self.memory, self.note)
-        self._levels = LevelAudit(self._at_hand, self.report_finding)
+        self.entry_rules = EntryRulesAudit(self.report_finding, features, rules)
+        self._available_games = AvailableGames(games)
+        self._games = GameAudit(
+            self._available_games, self.report_finding, self.can_start_game, self.read_memory, self.add_notice
+        )
+        self._levels = LevelAudit(self._available_games, self.report_finding)
         self._prizes = PrizeAudit(self.report_finding)
         self._clears = ClearAudit(self.report_finding)
         self._ticket_redemptions = TicketRedemptionAudit(self.report_finding)
         self._tournaments = TournamentAudit(
-            self._at_hand, self.report_finding, self.read_meters, self.memory, self.note
+            self._available_games, self.report_finding, self.read_meters, self.read_memory, self.add_notice
         )
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
@@ -211,14 +213,14 @@ class Auditor:
         began = time.perf_counter()
         self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
         try:
-            for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
+            for batch, runs in find_plain_runs(bodies, self._available_games, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
         except JournalError as error:
             self.report.add(AuditFinding(self._ledger.sequence + 1, "", str(error)))
         end = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
-            self.conduct.close(self._ledger)
+            self.entry_rules.close(self._ledger)
             self._ledger.run_full_audit()
             for finding_text in self._levels.close(self._ledger.balance_cents):
                 self.report.add(AuditFinding(end[0], "", finding_text))
@@ -258,13 +260,13 @@ class Auditor:
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
-        report.machine_id = self.conduct.facts.serial
+        report.machine_id = self.entry_rules.facts.serial
         report.levels = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
         report.games, report.games_void, report.games_open = (
-            self._games.replayed + self._tournaments.replayed,
-            self._games.voided,
+            self._games.replayed_games + self._tournaments.replayed_games,
+            self._games.void_games,
             self._games.open,
         )
 
@@ -296,7 +298,7 @@ class Auditor:
                 and not self._clears.has_pending_entries
                 and self._levels.can_start_plain_run()
                 and self._games.can_start_plain_run(run)
-                and self.conduct.can_start_plain_run(run, ledger)
+                and self.entry_rules.can_start_plain_run(run, ledger)
             )
         except Exception:  # noqa: BLE001 (untrusted input; the entries' own checks report it)
             return False
@@ -304,7 +306,7 @@ class Auditor:
     def _add_plain_run(self, run: PlainRun) -> None:
         """Add a checked run of plain games to the ledger, to the report, and to the data of the other checks."""
         self.report.entries += run.entries
-        self.conduct.add_plain_run(run)
+        self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
         self._levels.add_plain_run(run)
         ledger = self._ledger
@@ -353,11 +355,11 @@ class Auditor:
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
         if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
-            self.conduct.facts.update(entry)
+            self.entry_rules.facts.update(entry)
         else:
-            self.conduct.check_entry(entry, ledger)
+            self.entry_rules.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
-        self._at_hand.store_definitions(entry)
+        self._available_games.store_definitions(entry)
         self._clears.check_entry(entry)
         started_game = self._games.check_entry(entry)
         self._levels.check_entry(entry, started_game)
@@ -369,23 +371,23 @@ class Auditor:
         residuals.check_residual_entry(entry, self.report_finding)
         self.report.add_notice_if_due(entry)
 
-    def may_play(self, position: int) -> bool:
+    def can_start_game(self, position: int) -> bool:
         """Return whether the machine's memory allows a position to start a game."""
-        idle = derive_machine_state(self._ledger, position, self.conduct.facts) is State.IDLE
+        idle = derive_machine_state(self._ledger, position, self.entry_rules.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def read_meters(self) -> Mapping[str, int]:
         """Return the meters after the entries checked so far."""
         return read_meters(self._ledger).values
 
-    def memory(self, key: str) -> object:
+    def read_memory(self, key: str) -> object:
         """Return the value of a key in the machine's memory after the entries checked so far."""
         return self._ledger.state.get(key)
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
         """Add a notice at the first play of a game whose definition is available only from the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
-        if first and self._at_hand.is_only_in_journal(game.id, game.digest):
+        if first and self._available_games.is_only_in_journal(game.id, game.digest):
             text = (
                 f"the definition of {game.id} {game.version} was found only in the journal: "
                 f"compare its digest {game.digest}"
@@ -400,7 +402,10 @@ class Auditor:
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
             self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
-        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.journal_tag}.start":
+        elif (
+            kind == PLAY_START
+            and tx_id == f"play-{entry.sequence}-{self.entry_rules.facts.journal_tag}.start"
+        ):
             self._ids_of_plays[tx_id] = set()
             return
         elif kind == GAME_END.kind and tx_id.endswith(".end"):
@@ -429,7 +434,7 @@ class Auditor:
         """
         if not tx_id.startswith("play-"):
             return 0
-        journal_tag = self.conduct.facts.journal_tag
+        journal_tag = self.entry_rules.facts.journal_tag
         return parse_root_sequence(tx_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
@@ -507,7 +512,7 @@ class Auditor:
         """Add a finding about ``entry``."""
         self.report.add(AuditFinding(entry.sequence, entry.id, why))
 
-    def note(self, entry: StoredEntry, why: str) -> None:
+    def add_notice(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""
         self.report.add_notice(entry, why)
 

@@ -201,7 +201,7 @@ class _EntryBuilder:
             body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = Scope(decode(body), self._ledger, self._facts)
             self._scope.names |= self._names
-            self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
+            self._scope.reservation = self._ledger.pending.get(raw.get("ref", ""))
         return raw
 
     def _generate_declared_part(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
@@ -261,7 +261,7 @@ class _EntryBuilder:
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
         for move in self._rule.moves:
-            if (move.may_repeat or move.may_miss) and self._dice.randrange(2):
+            if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
             cents, dims = (

@@ -189,7 +189,9 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another item
             self._handle_clear_path("another paper is in escrow")
         if not self._escrow.is_stacking_ordered():
-            self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
+            self._handle_escrowed_item(
+                await self._read_content(newest), bytes((newest.result_a, newest.result_b))
+            )
 
     def _is_settled_after_restart(self, events: EventBuffer) -> bool:
         """Return whether a restarted validator has had enough time to move a bill inside it into the box or out.
@@ -205,10 +207,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     def _handle_event(self, pair: CctalkEvent) -> bool:
         """Process one event of the validator; return whether it shows a clear bill path."""
-        code = pair.b
-        if pair.a or code == BillEvent.UNKNOWN_STACKED:
+        code = pair.result_b
+        if pair.result_a or code == BillEvent.UNKNOWN_STACKED:
             self._present_faults.pop(FaultCode.JAM, None)
-            if pair.a and code == codec.BILL_IN_ESCROW:
+            if pair.result_a and code == codec.BILL_IN_ESCROW:
                 return False
             self._handle_stacked_item()
             return True
@@ -229,8 +231,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     async def _read_content(self, pair: CctalkEvent) -> Content | None:
         """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
-        if pair.a:
-            cents = self._notes.get(pair.a)
+        if pair.result_a:
+            cents = self._notes.get(pair.result_a)
             return None if cents is None else Note(cents)
         answer = await self._query(Header.READ_BARCODE) or b""
         return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
@@ -300,4 +302,4 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
 def _is_in_escrow(pair: CctalkEvent) -> bool:
     """Return whether the event reports an item in escrow."""
-    return pair.b == codec.BILL_IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE
+    return pair.result_b == codec.BILL_IN_ESCROW if pair.result_a else pair.result_b == BillEvent.BARCODE

@@ -179,15 +179,12 @@ def cut_frame(buffer: bytes) -> Cut[CctalkFrame] | None:
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
 class CctalkEvent:
-    """One ccTalk event of two bytes: coin slot or bill type ``a``, and path or position ``b``.
+    """One credit, error or status in a ccTalk event buffer: two bytes, in the specification results A and B."""
 
-    If ``a`` is 0, ``b`` is a code.
-    """
-
-    a: int
-    """The coin slot or bill type; 0 if ``b`` is the code of an error or a status."""
-    b: int
-    """The path or position of the item; or the code of an error or a status."""
+    result_a: int
+    """The coin slot or bill type; 0 if ``result_b`` is the code of an error or a status."""
+    result_b: int
+    """The path or position of the coin or bill; or the code of an error or a status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +196,9 @@ class EventBuffer:
 
     def encode(self) -> bytes:
         """Return the events as data of a ccTalk reply."""
-        return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
+        return bytes(
+            (self.counter, *(byte for pair in self.pairs for byte in (pair.result_a, pair.result_b)))
+        )
 
 
 def decode_event_buffer(data: bytes) -> EventBuffer:

@@ -173,16 +173,18 @@ class CctalkCoinDriver(CctalkDriver):
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.a], self._find_coin_path(pair) == codec.SORTER_PATH_HOPPER)
+            (self._coins[pair.result_a], self._find_coin_path(pair) == codec.SORTER_PATH_HOPPER)
             for pair in news.pairs
-            if pair.a in self._coins
+            if pair.result_a in self._coins
         )
         passed_events = count_accepted_since(position, accepted)
-        unseen_coins = passed_events - sum(pair.a > 0 for pair in news.pairs)
+        unseen_coins = passed_events - sum(pair.result_a > 0 for pair in news.pairs)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
             coins = coins[:passed_events]
-        unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
+        unknown_slots = sorted(
+            {pair.result_a for pair in news.pairs if pair.result_a and pair.result_a not in self._coins}
+        )
         disputed = self._build_disputed_coins(
             unseen_coins,
             news.lost_events,
@@ -200,8 +202,8 @@ class CctalkCoinDriver(CctalkDriver):
 
     def _find_coin_path(self, pair: CctalkEvent) -> int:
         """Return the path into which a coin fell; if the acceptor does not report it, the path to which it was sent."""
-        setting = self._applied_settings.get((Header.SORTER_PATH, pair.a))
-        return pair.b or (self._path if setting is None else setting[1])
+        setting = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
+        return pair.result_b or (self._path if setting is None else setting[1])
 
     def _build_disputed_coins(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
@@ -234,27 +236,27 @@ class CctalkCoinDriver(CctalkDriver):
 
     def _handle_other_event(self, pair: CctalkEvent) -> None:
         """Raise the fault that an event reports, or emit that a coin was rejected; ignore events of accepted coins."""
-        if pair.a:
+        if pair.result_a:
             return
-        if pair.b in _FAULT_BY_ERROR:
-            self._raise_timed_fault(_FAULT_BY_ERROR[pair.b])
+        if pair.result_b in _FAULT_BY_ERROR:
+            self._raise_timed_fault(_FAULT_BY_ERROR[pair.result_b])
         else:
-            self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
+            self._emit(Rejected(device=self.name, reason=f"coin event {pair.result_b}"))
 
     def _check_accepted_coins(self, pairs: tuple[CctalkEvent, ...]) -> None:
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
-            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.a))
-            since = self._refused_since_by_slot.get(pair.a)
+            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
+            since = self._refused_since_by_slot.get(pair.result_a)
             if since is not None and now > since + _FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.UNINVITED)
             has_sorter_turned = now > self._turned_at + _FLIGHT_SECONDS
             if (
-                pair.a
+                pair.result_a
                 and has_sorter_turned
                 and path_sent_to is not None
-                and pair.b not in {path_sent_to[1], _PATH_NOT_REPORTED}
+                and pair.result_b not in {path_sent_to[1], _PATH_NOT_REPORTED}
             ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 

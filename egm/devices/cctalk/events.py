@@ -34,7 +34,7 @@ class NewEvents:
 def compute_event_position(events: EventBuffer, accepted: int) -> int:
     """Return the position in a ccTalk device's event stream as one number: the last event and the accept counter."""
     newest = events.pairs[0]
-    return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
+    return accepted << 24 | events.counter << 16 | newest.result_a << 8 | newest.result_b
 
 
 def read_accept_counter(position: int) -> int:

@@ -25,10 +25,10 @@ class CctalkEventMemory:
         self.counter = 0
         self._pairs: deque[CctalkEvent] = deque([CctalkEvent(0, 0)] * 5, maxlen=5)
 
-    def add(self, a: int, b: int) -> None:
+    def add(self, result_a: int, result_b: int) -> None:
         """Store an event of two bytes, and increment the event counter."""
         self.counter = self.counter % 255 + 1
-        self._pairs.appendleft(CctalkEvent(a, b))
+        self._pairs.appendleft(CctalkEvent(result_a, result_b))
 
     def encode(self) -> bytes:
         """Return the event counter and the last events as data of a ccTalk reply."""

@@ -31,7 +31,7 @@ from egm.kernel.keys import Key
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
-from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
+from egm.money.records.money import CashOutRecord, DispensedCoins, HandpayRecord, PaperRecord, UnclaimedRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import (
     GamePointer,
@@ -155,7 +155,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for coins that the hopper has paid and that are not deducted from the credit yet."""
-    record, position = book.read_record(CoinsGone, name), parse_position(name)
+    record, position = book.read_record(DispensedCoins, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
     book.claimed_credit_cents[credit] += cents

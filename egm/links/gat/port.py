@@ -89,7 +89,7 @@ class GatPort:
         )
 
     def process_change(self, now: Snapshot) -> None:
-        """Do nothing: no change of the machine affects what a GAT verifier reads."""
+        """Do nothing: the data that a GAT verifier reads does not depend on the machine's state."""
 
     async def run(self) -> None:
         """Serve the GAT verifier on the port until cancelled."""

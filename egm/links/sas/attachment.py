@@ -114,13 +114,6 @@ class SasLineService:
         """Return the health of the host's line: the counts of its messages and the reply times."""
         return self._line.health
 
-    def wait_until_served(self, seconds: float) -> bool:
-        """Wait, at most ``seconds``, until the SAS host's port is open; return whether it is.
-
-        It blocks, so another thread than that of the machine's event loop must call it.
-        """
-        return self._line.serving.wait(seconds)
-
     # ------------------------------------------------------------------ as an attachment
     async def run(self) -> None:
         """Serve the SAS host's line until cancelled."""

@@ -97,16 +97,16 @@ class WakeupBitFraming:
     def __init__(self, address: int, gap_ns: int) -> None:
         self._address = address
         self._gap_ns = gap_ns
-        self._heard_ns = 0
+        self._received_ns = 0
         self._escape = b""
         self._message = bytearray()
         self._listening = False
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
-        if now_ns - self._heard_ns > self._gap_ns:
+        if now_ns - self._received_ns > self._gap_ns:
             yield from self._discard_message("gap")
-        self._heard_ns = now_ns
+        self._received_ns = now_ns
         for byte in data:
             if self._escape:
                 yield from self._process_escaped_byte(byte)
@@ -171,17 +171,17 @@ class LenientFraming:
     def __init__(self, address: int, gap_ns: int) -> None:
         self._address = address
         self._gap_ns = gap_ns
-        self._heard_ns = 0
+        self._received_ns = 0
         self._message = bytearray()
         self._lost = False
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
-        if now_ns - self._heard_ns > self._gap_ns:
+        if now_ns - self._received_ns > self._gap_ns:
             self._lost = False
             if self._message:
                 yield self._discard_broken_message("gap")
-        self._heard_ns = now_ns
+        self._received_ns = now_ns
         for position, byte in enumerate(data):
             if self._lost:
                 yield BrokenMessage("stray", data[position:])

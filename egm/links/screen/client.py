@@ -58,11 +58,6 @@ class ScreenClient:
         self._wait = FIRST_RECONNECT_SECONDS
         self._next_try = 0.0
 
-    @property
-    def is_linked(self) -> bool:
-        """Return whether the connection is open."""
-        return self._socket is not None
-
     def send(self, message: Message) -> bool:
         """Queue a message; return False without a connection, in which case the message is dropped."""
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:

@@ -78,7 +78,7 @@ class ScreenServer:
         A hung program keeps its socket open and shows an outdated picture, so it is not counted.
         """
         now_s = self._now_s()
-        return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
+        return sum(now_s - last_alive_s < _QUIET_S for last_alive_s in self._screens.values())
 
     def send(self, message: Message) -> None:
         """Send a message to every connected screen."""

@@ -54,8 +54,8 @@ class PaidInCoins:
 class CashOutRemainder:
     """The unpaid remainder of a cash-out, which the next payout method or an attendant pays."""
 
-    rest_cents: int
-    """The remainder in minor units."""
+    amount_cents: int = field(metadata=stored_as("rest_cents"))
+    """The amount of the remainder."""
     by_hand: bool = omit_if_default(False)
     """Whether an attendant pays the remainder."""
     in_coins: PaidInCoins | None = omit_if_default(None)
@@ -118,7 +118,7 @@ class CashOutRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinsGone:
+class DispensedCoins:
     """The coins that left the hopper before its payout was abandoned, not posted yet."""
 
     id: str
@@ -202,8 +202,8 @@ class UnclaimedRecord:
     id: str
     flows: tuple[UnclaimedTransfer, ...]
     """The transfers to post."""
-    story: Mapping[str, JSON]
-    """The content of the journal entry that posts the transfers."""
+    entry_record: Mapping[str, JSON] = field(metadata=stored_as("story"))
+    """The record of the journal entry that posts the transfers."""
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:

@@ -105,8 +105,10 @@ class MetersPage(MenuPage):
             return say("service.meters.no_part")
         if self.dimension.endswith("_cents") and part.isdecimal():
             return say_money(int(part))
-        resident = machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
-        return say_plain(part) if resident is None else say_local(resident.title)
+        installed_game = (
+            machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
+        )
+        return say_plain(part) if installed_game is None else say_local(installed_game.title)
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
@@ -144,8 +146,9 @@ class LogPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entries.read_log(machine.journal, self.log)
+        position_column = ("position",) if machine.position.count > 1 else ()
         table = PageTable(
-            columns=build_column_titles("time", "event", "amount", "detail", "person"),
+            columns=build_column_titles("time", *position_column, "event", "amount", "detail", "person"),
             rows=tuple(_build_entry_row(machine, entry) for entry in entries),
         )
         return ServicePage(id="", title=say(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,))
@@ -156,13 +159,15 @@ class LogPage(MenuPage):
 
 
 def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
-    """Return the line of a log about a journal entry: time, event, amount, subject and person."""
+    """Return the line of a log about a journal entry: time, position if there are several, event and so on."""
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
     significance = machine.entries.find_significance(entry)
+    position = say_number(int(entry.transaction.dims.get("position", 1)))
     return PageRow(
         cells=(
             say_time(entry.time_utc.isoformat()),
+            *((position,) if machine.position.count > 1 else ()),
             say_code("entry", entry.kind),
             say_money(cents) if isinstance(cents, int) else say_plain(""),
             _format_entry_subject(record),

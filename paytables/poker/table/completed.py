@@ -51,17 +51,21 @@ def solve_completions(
     ways = comb(52 - SEEN, 4)
     keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
     keeps_bet |= seen_card_count is None
-    laws = [
+    net_counts = [
         _count_nets(counts, hands_per_class, which, nets, returned_share)
         for which in ((keeps_bet, ~keeps_bet) if seen_card_count else (keeps_bet, keeps_bet))
     ]
     means = [
         sum((net * n for net, n in net_cases.items()), Fraction(0)) / sum(net_cases.values())
-        for net_cases in laws
+        for net_cases in net_counts
     ]
-    total = sum(laws[0].values())
+    total = sum(net_counts[0].values())
     return Proof(
-        law={format_exact(net): format_exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
+        law={
+            format_exact(net): format_exact(Fraction(n, total))
+            for net, n in sorted(net_counts[0].items())
+            if n
+        },
         staked="1/1",
         worst=format_exact(means[1]),
         simplest=None

@@ -63,11 +63,11 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
     times = list_bets_with_ante(definition) if name == MAIN_BET else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
-    law = build_distribution(
+    distribution = build_distribution(
         {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
     spot = None if name == MAIN_BET else name
-    mean = law.moment(1)
+    mean = distribution.moment(1)
     levels = [build_side_bet(definition, level) for level in definition.progressive if level.spot == name]
     return BetAnalysis(
         bet=name,
@@ -82,7 +82,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),) if name == MAIN_BET else (),
-    ).with_distribution(law)
+    ).with_distribution(distribution)
 
 
 def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:

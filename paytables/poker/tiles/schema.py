@@ -9,19 +9,21 @@ from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.poker.two_hands import Chances, TwoHandsDefinition
 
-Counts = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
+#: A number for each hand of two tiles: 0 to 9 points, then the 20 named combinations, the lowest first.
+HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
 class BankWay(Strict):
-    """The values by which the bank chooses how to set its four tiles: one list per hand, low and high.
+    """The worth of each hand of two tiles to the bank, which sets its four tiles for the highest total worth.
 
-    Each list is for 0 to 9 points, then for the combinations from the twentieth to the first.
+    Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the
+    first.
     """
 
-    low: Counts
-    """The value of each possible low hand."""
-    high: Counts
-    """The value of each possible high hand."""
+    low: HandValues
+    """The worth of each hand of two tiles as the low hand."""
+    high: HandValues
+    """The worth of each hand of two tiles as the high hand."""
 
 
 class Proof(Chances):
@@ -42,14 +44,13 @@ class Proof(Chances):
 class PaiGowDefinition(TwoHandsDefinition):
     """The definition of a game of pai gow with tiles.
 
-    The rules leave open how the bank sets its tiles. Here it uses the way whose two hands have the highest
-    combined value, by ``bank``; of equal ways, the one with the better low hand. ``worthless_low_loses``: a
-    low hand without value beats no other (s.109, 1).
+    The rules leave open how the bank sets its tiles. Here it sets them so that the two hands have the highest
+    total worth according to ``bank``; of equal settings, it takes the one with the better low hand.
     """
 
     bank: BankWay
-    """The values by which the bank chooses how to set its tiles."""
+    """The worth of each low and high hand, by which the bank decides how to set its four tiles."""
     worthless_low_loses: bool = True
-    """Whether a low hand without value never beats another (s. 109, 1)."""
+    """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""

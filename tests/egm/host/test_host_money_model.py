@@ -28,7 +28,6 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import Redeeming, TransferKind, TransferStatus
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
-from egm.tickets.numbers import prepend_system_number
 from egm.tickets.redemption import Reason
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -126,7 +125,7 @@ class Machine:
     def ticket(self) -> None:
         if self.escrow is None and self.room.ledger.find_open() is None:
             self.numbers += 1
-            self.escrow = prepend_system_number(9, f"{self.numbers:016d}")
+            self.escrow = f"09{self.numbers:016d}"
             self.room.offer_ticket(self.escrow)
 
     def paper_moves(self) -> None:
@@ -189,7 +188,7 @@ class Machine:
         self.numbers += 1
         wanted = self.tickets.number_request
         if self.dice.random() < 0.8:
-            answer = self.tickets.assign_number(prepend_system_number(8, f"{self.numbers:016d}"))
+            answer = self.tickets.assign_number(f"08{self.numbers:016d}")
         else:
             answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
         assert (answer is NumberReplyResult.TAKEN) is (wanted is not None)
@@ -198,7 +197,7 @@ class Machine:
         digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
             self.tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
-            self.tickets.authorise_redemption(prepend_system_number(9, "9" * 16), CreditKind.CASHABLE, 1)
+            self.tickets.authorise_redemption("09" + "9" * 16, CreditKind.CASHABLE, 1)
         else:
             pool = self.dice.randrange(2)
             self.tickets.authorise_redemption(

@@ -20,13 +20,13 @@ from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced, prepend_system_number
+from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced
 from egm.tickets.redemption import Reason
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 CASHABLE, RESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED
-FIRST, SECOND = prepend_system_number(7, "1111222233334444"), prepend_system_number(7, "5555666677778888")
+FIRST, SECOND = "071111222233334444", "075555666677778888"
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 
 

@@ -44,7 +44,7 @@ STATES = {
     MoneyKey.PAY_OUT: money.CashOutRecord,
     MoneyKey.PRINT: money.PrintingRecord,
     MoneyKey.HOPPER: PayoutRecord,
-    MoneyKey.COINS_DISPENSED: money.CoinsGone,
+    MoneyKey.COINS_DISPENSED: money.DispensedCoins,
     MoneyKey.DISPUTED: disputed.DisputedAmount,
     MoneyKey.RULING: disputed.DisputeRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,

@@ -71,9 +71,11 @@ def run(inspection, *questions):
 
 
 def sign(*parameters, form="text"):
-    return lambda verifier: (verifier.initiate(*parameters), verifier.wait(60, 0.02), verifier.results(form))[
-        2
-    ]
+    return lambda verifier: (
+        verifier.start_function(*parameters),
+        verifier.wait_for_calculation(60, 0.02),
+        verifier.read_results(form),
+    )[2]
 
 
 @pytest.mark.requirement("A-18")
@@ -125,7 +127,7 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
 
 def test_before_anything_was_asked_there_is_nothing(inspection):
     status, last = run(inspection, lambda v: v.status(), lambda v: v.read_last_authentication())
-    assert (status.state, status.has_results, status.calculating) == ("requested", False, False)
+    assert (status.state, status.has_results, status.is_calculating) == ("requested", False, False)
     assert last == (0, 0xFFFFFFFF)
     with pytest.raises(GatError, match="not available"):
         run(inspection, lambda v: v.results("text"))
@@ -135,13 +137,13 @@ def test_before_anything_was_asked_there_is_nothing(inspection):
 def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, parameters):
     def refused(verifier):
         with pytest.raises(GatError, match="refused"):
-            verifier.initiate(*parameters)
+            verifier.start_function(*parameters)
         with pytest.raises(GatError, match="not available"):
-            verifier.results("text")
-        return verifier.status(), verifier.read_last_authentication()
+            verifier.read_results("text")
+        return verifier.read_status(), verifier.read_last_authentication()
 
     _, (status, last) = run(inspection, sign("Component", "chance"), refused)
-    assert (status.state, status.has_results, status.calculating) == ("error", False, False)
+    assert (status.state, status.has_results, status.is_calculating) == ("error", False, False)
     assert last == (0, 0xFFFFFFFF)
     assert inspection.room.records("gat.request")[1]["refused"]
 
@@ -254,7 +256,7 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
 def test_results_that_are_not_there_are_refused(inspection):
     def nothing(verifier):
         for payload in (b"\x01\x00\x63", b"\x01\x00\x00", b"\x07\x00\x01"):  # frame 99, frame 0, format 7
-            assert verifier._ask(0x03, payload)[0] & 1
+            assert verifier._query(0x03, payload)[0] & 1
         return True
 
     assert run(inspection, sign("Component", "chance"), nothing)[1]
@@ -267,9 +269,9 @@ def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(
             verifier._port.write(noise)
             assert verifier._port.read(1) == b""
         with pytest.raises(GatError, match="the machine did not reply"):
-            verifier._ask(0x07, b"")
+            verifier._query(0x07, b"")
         verifier._port.timeout = PATIENCE_SECONDS
-        return verifier.status()
+        return verifier.read_status()
 
     assert run(inspection, question)[0].version == "3.50"
 
@@ -306,10 +308,10 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
         port._service._begin = orders.append
 
     def asks(verifier):
-        verifier.initiate("Component", "chance", "aa")
-        assert verifier.status().calculating
+        verifier.start_function("Component", "chance", "aa")
+        assert verifier.read_status().is_calculating
         with pytest.raises(GatError, match="not available"):
-            verifier.results("text")
+            verifier.read_results("text")
 
     inspection.alter = endless
     run(inspection, asks)
@@ -331,11 +333,11 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     inspection.alter = lose_a_file
 
     def question(verifier):
-        verifier.initiate("Get File", "AuthenticationResponse.xml")
+        verifier.start_function("Get File", "AuthenticationResponse.xml")
         with pytest.raises(GatError, match="ended in state error"):
-            verifier.wait(60, 0.02)
+            verifier.wait_for_calculation(60, 0.02)
         with pytest.raises(GatError, match="not available"):
-            verifier.results("xml")
+            verifier.read_results("xml")
         return True
 
     assert run(inspection, question)[0]

@@ -1,6 +1,7 @@
 """Roulette with prison through the whole machine: the question at zero, the stake that stays, whoever leaves."""
 
 import pytest
+from rigs.cards import remove_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.recall_words import build_win_rows, iter_wager_rows
@@ -105,7 +106,7 @@ def dealt(*names):
     shoe, numbers = Shoe.from_decks(6), []
     for card in map(parse_card, names):
         numbers.append(sum(shoe.counts[:card]))
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
     return numbers
 
 

@@ -122,7 +122,8 @@ def test_the_command_lists_shows_and_checks(tmp_path):
     assert run("check", "monaco").output == "monaco: valid, monaco\n"
     refused = run("check", path, FOLDER / "monaco.toml")
     assert refused.exit_code == 1
-    assert "place.toml: currency" in refused.output
+    (line,) = (n for n, row in enumerate(path.read_text().splitlines(), 1) if row.startswith("currency"))
+    assert f"place.toml: line {line}: currency" in refused.output
     assert "valid, monaco" in refused.output
     for command in ("show", "check"):
         assert "jurisdiction profile atlantis: not in the library" in run(command, "atlantis").output

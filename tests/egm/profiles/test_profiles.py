@@ -265,10 +265,10 @@ def test_games_that_cannot_live_here():
     reasons = [refusal.reason for refusal in refused]
     assert "no-such-game" in reasons[0]
     assert "denominations [3]" in reasons[1]
-    assert "already resident" in reasons[2]
+    assert "another game with the id" in reasons[2]
 
 
-@pytest.mark.requirement("F-11", "N-07")
+@pytest.mark.requirement("F-11", "N-02", "N-07")
 def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     vlt = load_profile("quebec-vlt")
     slots = tuple(GameSlot(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
@@ -282,6 +282,10 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
     assert vlt.pay_out.automatic_cents == 100000
     assert vlt.value_in.credit_limit_cents == 100000
+    reminders = vlt.protection
+    assert ([*reminders.remind_minutes], reminders.remind_spend_cents) == ([60, 30], 10000)
+    assert reminders.clock
+    assert reminders.own_limits
 
 
 @pytest.mark.requirement("F-11")

@@ -1,6 +1,7 @@
 """A level given up keeps its amount until staff move it, and the whole of it arrives, fractions too."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from rigs.three_levels import DEAR, GAME, NO_LUCK, A, given_up, room_of
 
 from egm.kernel.events import EventType
 from egm.people import Role
+from egm.progressive.entries import LEVEL_HIT, LevelHit
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, Terms
 from egm.progressive.levels_page import build_level_tables
@@ -173,3 +175,29 @@ def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
     rows = [[translate_words(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
     assert rows == [["Progressive hit", "$15.00", "three-levels.top.50"]]
     rig.close()
+
+
+@pytest.mark.requirement("D-18")
+def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_since(tmp_path):
+    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    hit = LevelHit(**{**rig.records("progressive.hit")[0], "pool": "three-levels.luck.50", "level": "luck"})
+    for cents in range(1, 41):
+        rig.machine.post(LEVEL_HIT, replace(hit, amount_cents=cents), entry_id=f"hit-{cents}")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
+    tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
+    shown = {
+        title.removeprefix("Last hits: "): [translate_words(row.cells[-1], "en") for row in table.rows]
+        for title, table in tables.items()
+        if title.startswith("Last hits: ")
+    }
+    newest = [f"$0.{cents:02d}" for cents in range(40, 15, -1)]
+    assert shown == {"three-levels.luck.50": newest, "three-levels.top.50": ["$15.00"]}
+    rig.close()
+    run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
+    assert run.exit_code == 0, run.output
+    listed = json.loads(run.output)["last_hits"]
+    assert [hit["amount_cents"] for hit in listed["three-levels.luck.50"]] == [*range(40, 15, -1)]
+    assert [hit["amount_cents"] for hit in listed["three-levels.top.50"]] == [1500]
+    assert "last hits" in CliRunner().invoke(main, ["levels", "--state", str(tmp_path)]).output

@@ -8,7 +8,7 @@ import pytest
 
 from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import LevelFileError, create_levels
+from egm.progressive.definition import LevelFileError, create_levels, level_source, read_levels
 from paytables import compute_mystery_rate, load_game
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
@@ -168,8 +168,34 @@ def test_a_level_file_that_is_wrong_says_where(change, named):
     assert named in str(refused.value)
 
 
-def test_the_level_file_of_the_page_on_links_is_one():
+def level_files_of_the_page():
+    """Return the level files that docs/floor-link.md shows."""
     page = Path(__file__).parents[3].joinpath("docs", "floor-link.md").read_text(encoding="utf-8")
-    (example,) = (block for block in page.split("```toml\n") if block.startswith("[[level]]"))
-    (level,) = create_levels(tomllib.loads(example.partition("```")[0]), "levels.toml")
-    assert (level.id, level.chance.odds) == ("grand", Fraction(1, 50_000))
+    blocks = (block.partition("```")[0] for block in page.split("```toml\n")[1:])
+    return [block for block in blocks if block.startswith("[[level]]")]
+
+
+def test_each_mistake_in_a_level_file_is_named_with_its_line(tmp_path):
+    """A wrong table used to be reported as if the file had none."""
+    example, _ = level_files_of_the_page()
+    path = tmp_path / "levels.toml"
+    path.write_text(example.replace("stake_cents", "stake_cent").replace('"grand"', '"a/b"'))
+    with pytest.raises(LevelFileError) as refused:
+        read_levels(level_source(path))
+    first, second = str(refused.value).splitlines()
+    assert first.startswith(f"level file {path}: line 2: level[1].id: 'a/b' does not fit the pattern")
+    assert f"{path}: line 4: level[1].stake_cent: there is no such key; did you mean stake_cents?" in second
+
+
+def test_the_level_files_of_the_page_on_links_are_valid():
+    example, of_game = (
+        create_levels(tomllib.loads(text), "levels.toml")[0] for text in level_files_of_the_page()
+    )
+    assert (example.id, example.chance.odds) == ("grand", Fraction(1, 50_000))
+    pool = next(
+        pool
+        for pool in load_game("lantern-harbour").list_every_level()
+        if (pool.level, pool.stake_credits) == ("grand-harbour", 100)
+    )
+    assert (of_game.id, of_game.chance.odds) == ("grand", pool.odds)
+    assert of_game.terms.base_cents == pool.reset_credits

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.cards import remove_cards
+from rigs.layouts import PHONE
 from test_places import Scribe
 from test_visit import Visit
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.dealt import build_current_hands, read_final_hands
@@ -38,7 +40,7 @@ def numbers(cards):
     shoe = Shoe.from_decks(8)
     for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
 
 
 @pytest.fixture

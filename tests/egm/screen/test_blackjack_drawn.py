@@ -5,10 +5,12 @@ from datetime import UTC
 
 import pygame
 import pytest
+from rigs.cards import remove_cards
+from rigs.layouts import PHONE
 
 from egm.kernel.messages import Decision, Notice
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.cards import add_split_number, format_hand_name
@@ -89,7 +91,7 @@ def numbers(cards):
     shoe = Shoe.from_decks(8)
     for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
-        shoe.remove_cards(card)
+        remove_cards(shoe, card)
 
 
 class Drawn:

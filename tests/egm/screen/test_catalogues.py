@@ -1,6 +1,7 @@
 """The words of the screen: both languages whole, every code of the machine worded, each place's own forms."""
 
 import re
+import string
 from datetime import UTC, timedelta, timezone
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from egm.screen.text import (
     Texts,
     flatten_catalogue,
     format_fault,
-    list_placeholders,
     read_catalogue,
 )
 from egm.staff.words import say_regulation_meter_name
@@ -30,6 +30,11 @@ from tools.audit.rules import RULES
 
 SOURCES = Path(CATALOGUE_FOLDER).parent
 NBSP = "\u00a0"
+
+
+def list_placeholders(text):
+    """The names in braces of a text."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
 @pytest.mark.requirement("C-18")

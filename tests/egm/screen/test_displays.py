@@ -233,7 +233,7 @@ def bare(monkeypatch):
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize(("deaf", "driver"), [(False, "evdev"), (True, "dummy")])
 def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, deaf, driver):
-    window = Window(theme, output=DisplayOutput(card), deaf=deaf)
+    window = Window(theme, output=DisplayOutput(card), ignores_touches=deaf)
     assert pygame.display.get_driver() == driver
     window.picture.draw(window.frame(), View(now=1.0))
     window.show_frame()

@@ -5,9 +5,10 @@ from functools import cache
 
 import pygame
 import pytest
+from rigs.layouts import PHONE
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE
+from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pygame
+from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
 from egm.app.first_start.draft import CabinetFileDraft
@@ -15,7 +16,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.progressive.enrolment import Stick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import list_page_touches

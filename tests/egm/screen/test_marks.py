@@ -322,6 +322,7 @@ def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_th
     assert said in drawn
 
 
+@pytest.mark.requirement("M-18")
 @pytest.mark.parametrize("stake", [1, 2])
 def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, games, theme, stake):
     """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
@@ -338,7 +339,7 @@ def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, game
         )
         for form in (*forms[1:], *forms):
             (wish,) = marks.choose_form(game, view.snapshot, form["id"])
-            assert wish.value == show_outcome[form["id"]]
+            assert (wish.value, wish.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=after_bet(view, wish, made))
             assert {
                 each["id"]: marks.compute_current_form_price(game, each, view.snapshot) for each in forms

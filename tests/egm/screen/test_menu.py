@@ -6,12 +6,13 @@ from itertools import combinations
 
 import pygame
 import pytest
+from rigs.layouts import PHONE
 from rigs.painters import TextPainter
 from test_places import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits
 from egm.screen.scenes.menu import (

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pygame
 import pytest
-from rigs.layouts import LAYOUTS
+from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout, is_inside
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
@@ -305,7 +305,10 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             ]
     for name, view in scenes:
         picture.draw(surface, view)
-        places = [pygame.Rect(*map(round, place)) for place in picture.list_target_rects(view)]
+        places = [
+            pygame.Rect(*map(round, place))
+            for place in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
+        ]
         for i, place in enumerate(places):
             assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
         seen_at = []

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.layouts import PHONE
 from rigs.painters import TextPainter
 
-from egm.screen.layout import DECK_KEYS, LANDSCAPE, PHONE, PORTRAIT, is_inside
+from egm.screen.layout import DECK_KEYS, LANDSCAPE, PORTRAIT, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances

@@ -1,9 +1,10 @@
 """The service menu of a real machine, walked page by page: each is drawn whole in both languages and ways up."""
 
 import pygame
+from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import list_page_touches

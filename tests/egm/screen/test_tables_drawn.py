@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pygame
 import pytest
-from rigs.layouts import LAYOUTS
+from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.kernel.messages import Notice, Play
 from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
+from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pygame
 import pytest
+from rigs.layouts import PHONE
 from rigs.painters import WordPainter
 from test_visit import Visit
 
 from egm.kernel.events import EventType
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import format_spot_lines
 from egm.screen.scenes.rotor import find_pocket_index

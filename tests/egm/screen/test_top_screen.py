@@ -6,12 +6,13 @@ import pygame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
 from egm.links.screen.client import ScreenClient
 from egm.screen.app import ScreenApp, Tap
 from egm.screen.audio.cues import SoundPlayer
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_cents, compute_drum_turns
 from egm.screen.top import TopPicture

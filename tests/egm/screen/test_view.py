@@ -218,7 +218,7 @@ def test_a_presentation_that_is_no_field_is_named(game):
 
 @pytest.mark.requirement("N-01:c")
 def test_the_clock_goes_on_between_snapshots(rest):
-    assert replace(rest, now=rest.heard_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
+    assert replace(rest, now=rest.snapshot_received_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
 
 
 def test_the_drawer_listens_to_the_bench_only(rest, theme):

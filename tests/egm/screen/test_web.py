@@ -403,7 +403,7 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
             web.set_text(f"{number} " + "x" * 4000)
         assert len(asyncio.all_tasks(web._loop)) < 300
         assert web._viewer is None
-    until(lambda: not web._unheard)
+    until(lambda: not web._unsent_messages)
     with linked(web, session) as link:
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS))["words"].startswith("19999 ")
         web.set_text("heard again")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pygame
 import pytest
-from rigs.layouts import LAYOUTS
+from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import WordPainter
 from test_picture import Watcher
 
@@ -21,7 +21,7 @@ from egm.kernel.messages import Handpay, ProgressiveWin, Protection, Reminder, T
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE
+from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture

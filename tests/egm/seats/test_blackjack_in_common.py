@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 from rigs.cards import dealing
+from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import RecallListPage
 from egm.play.records.games import open_game
-from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions

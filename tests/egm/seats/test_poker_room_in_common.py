@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 from rigs.cards import dealing
+from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
@@ -12,7 +13,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance

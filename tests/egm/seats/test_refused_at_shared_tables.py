@@ -7,6 +7,7 @@ import pytest
 import test_chemin_in_common as chemin
 import test_player_bank_in_common as player_bank
 import test_poker_room_in_common as room
+from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.app.view import build_game_view, snapshot
 from egm.config.cabinet_file import GameSlot
@@ -23,7 +24,7 @@ from egm.screen.scenes.status import format_notice
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import View
-from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 
 
 @cache

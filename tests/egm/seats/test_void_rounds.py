@@ -2,12 +2,13 @@
 
 import pytest
 from rigs.cards import dealing
+from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
-from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.machine import FailingChance
 from meters import open_view

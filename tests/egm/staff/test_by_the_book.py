@@ -266,6 +266,20 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(rig):
     assert in_logs == {Log.EVENTS, Log.COMPLEMENTS}
 
 
+@pytest.mark.requirement("F-17", "Q-05")
+def test_a_complement_names_the_game_whose_combination_was_not_paid_in_full(rig):
+    rig.insert(500)
+    plays = []
+    for _ in range(2):
+        rig.play()
+        rig.report_shown()
+        plays.append(rig.records("game.end")[-1]["play_id"])
+    fill_in(rig, "complement", **ONE, amount_cents=700, reason="line 2 was not paid")
+    fill_in(rig, "complement", **ONE, amount_cents=300, reason="line 3 was not paid", play_id=plays[0])
+    lines = {line["amount_cents"]: line["play_id"] for line in register(rig, "complements")}
+    assert lines == {700: plays[1], 300: plays[0]}  # the last game, unless the form names another
+
+
 @pytest.mark.requirement("F-17")
 @pytest.mark.parametrize(
     "wrong",
@@ -375,7 +389,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_p
     rig.close()
 
 
-@pytest.mark.requirement("H-13", "Q-06")
+@pytest.mark.requirement("H-13", "Q-06", "Q-07")
 def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(rig, tmp_path):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()

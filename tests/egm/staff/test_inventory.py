@@ -27,6 +27,7 @@ from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
 from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from egm.verify.certificate import Certificate
 from meters import Journal, JournalDamaged
 from paytables.definition import read_source
 from tools.cli import main
@@ -266,6 +267,22 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     (game,) = read_technical_sheet(rig.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
+
+
+@pytest.mark.requirement("R-01", "O-03", "Q-08")
+def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, tmp_path):
+    digest, signed_on = rig.machine.games[GAME].digest, date(2026, 1, 9)
+    certificate = Certificate(
+        game=GAME,
+        digest=digest,
+        jurisdiction="monaco",
+        return_min=Fraction(8737, 10000),
+        on=signed_on,
+        signer="ab" * 32,
+    )
+    note_inventory(rig.machine, inventory(tmp_path), {GAME: certificate})
+    (game,) = read_technical_sheet(rig.journal).now["games"]
+    assert (game["certified_on"], game["certified_by"]) == ("2026-01-09", "ab" * 32)
 
 
 @pytest.mark.requirement("R-01", "O-03", "C-26")

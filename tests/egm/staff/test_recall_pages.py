@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 import pytest
 from click.testing import CliRunner
+from rigs.positions import open_positions
 
 from egm.app.features import FEATURES
 from egm.devices.interface import Identified
@@ -275,6 +276,27 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     assert lines["Journal’s last entry"] == f"{rig.journal.sequence}: {rig.journal.head_hash[:32]}"
     game = rig.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("E-07", "E-08", "P-04")
+def test_logs_of_a_machine_with_several_positions_say_at_which_one_it_happened(tmp_path):
+    with open_positions(tmp_path) as start:
+        rooms = start("maple-classic", count=2, chance=ScriptedChance(*LOSS))
+        rooms[0].insert(2000)
+        rooms[1].insert(500)
+        rooms[1].play()
+        rooms[1].report_shown()
+        menu = Menu(rooms[0]).sign_in(Role.INSPECTOR).touch("log.bills")
+        shown = [[translate_words(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
+    assert shown == [["2", "Bill accepted", "$5.00"], ["1", "Bill accepted", "$20.00"]]
+
+    def read_log(name):
+        run = CliRunner().invoke(main, ["audit", "log", name, "--state", str(tmp_path), "--json"])
+        assert run.exit_code == 0, run.output
+        return [line["position"] for line in json.loads(run.output)]
+
+    assert read_log("bills") == [2, 1]
+    assert read_log("plays") == [2]
 
 
 @pytest.mark.requirement("A-19", "J-12")

@@ -72,10 +72,9 @@ def test_more_than_24_bits_is_refused(wrong):
 # ---------------------------------------------------------------- system
 @pytest.mark.requirement("H-05")
 def test_a_hosts_number():
-    assert n.prepend_system_number(1, "0" * 16) == "01" + "0" * 16
-    for system_id, digits in ((0, "1" * 16), (100, "1" * 16), (1, "1" * 15), (1, "1" * 15 + "x")):
-        with pytest.raises(InvalidTicket, match="host's number"):
-            n.prepend_system_number(system_id, digits)
+    assert n.is_system_number("01" + "0" * 16)
+    for number in ("00" + "1" * 16, "100" + "1" * 16, "01" + "1" * 15, "01" + "1" * 15 + "x"):
+        assert not n.is_system_number(number)
 
 
 # ---------------------------------------------------------------- stand-alone

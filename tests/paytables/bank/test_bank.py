@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     Choice,
@@ -184,7 +185,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
         replayed = ReplayDraw(draw.records)
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.finish()
-        assert played.list_undecided_stakes() == ()
+        assert list_undecided_stakes(played) == ()
         table = outcome.table
         yield here, wager, played, cues
 

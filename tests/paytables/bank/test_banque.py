@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from rigs.cards import remove_cards
 
 from paytables import (
     Choice,
@@ -48,7 +49,7 @@ class Chosen:
         if card is None:
             return self.random.below(bound, purpose)
         value = sum(self.shoe.counts[:card])
-        self.shoe.remove_cards(card)
+        remove_cards(self.shoe, card)
         return value
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from rigs.cards import remove_cards
 
 from paytables import (
     ALL_STAKED_CUE,
@@ -69,7 +70,7 @@ class Dealt:
             return self.random.below(bound, purpose)
         card = self.wanted[hand].pop(0)
         value = sum(self.shoe.counts[:card])
-        self.shoe.remove_cards(card)
+        remove_cards(self.shoe, card)
         return value
 
 

@@ -5,6 +5,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import pytest
+from rigs.cards import remove_cards
+from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     Choice,
@@ -214,8 +216,8 @@ def hold(seeded_draw, count, refaits=False):
         left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
         assert sorted(left) == sorted(prison)
         assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
-        assert played.list_undecided_stakes() == tuple(
-            b for b in played.list_undecided_stakes() if (b.spot in {s for s, _, _ in prison})
+        assert list_undecided_stakes(played) == tuple(
+            b for b in list_undecided_stakes(played) if (b.spot in {s for s, _, _ in prison})
         )
         table = played.outcome.table
         seen[what] = seen.get(what, 0) + 1
@@ -254,7 +256,7 @@ class Stacked:
             card = next(c for c, n in enumerate(self.left.counts) if n)
         place = sum(self.left.counts[:card])
         assert bound == self.left.cards_left
-        self.left.remove_cards(card)
+        remove_cards(self.left, card)
         return place
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from rigs.blackjack import HOLE, MONACO, MULTI, OPTIONS, QUEBEC, changed
+from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     Choice,
@@ -12,6 +13,7 @@ from paytables import (
     ReplayDraw,
     Round,
     load_game,
+    play_with_answers,
     play_with_choices,
 )
 from paytables.cards.card import RANKS
@@ -286,7 +288,7 @@ def hold_round(game, wager, referee, played, seen):
         seen[each.name] += 1
     assert +found == +due
     assert sum(each.staked for each in played.settlements) == played.staked_credits
-    assert played.list_undecided_stakes() == ()
+    assert list_undecided_stakes(played) == ()
     assert played.outcome.win_credits <= len(
         {bet.seat for bet in wager.bets}
     ) * game.rules.find_highest_round_return(wager)
@@ -373,6 +375,17 @@ def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
     )
     names = ("won", "lost", "push", "blackjack", "double", "split", "insurance")
     assert min(seen[each] for each in names) > 0
+
+
+@pytest.mark.requirement("S-11:a")
+def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
+    game, _, _, _ = GAMES["boxes"]
+    main = game.rules.table_layout.by_id["main"]
+    bets = {f"main{end}": main.least + n * main.step for n, end in enumerate(("", "-2", "-3"))}
+    wager = game.build_wager(sum(bets.values()), bets=bets)
+    outcome = play_with_answers(game.play(wager, seeded_draw("boxes")), wager, lambda _: Choice("stand"))
+    assert {each.spot: each.staked for each in outcome.settlements} == bets
+    assert [hand["id"] for hand in outcome.display["hands"]] == ["bank", "box-1", "box-2", "box-3"]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from rigs.blackjack import MONACO, MULTI, OPTIONS, QUEBEC, changed
+from rigs.cards import remove_cards
 
 from paytables import (
     Choice,
@@ -29,7 +30,7 @@ class Cards:
         card = 0 if purpose.startswith("burn") else self.cards.pop(0)
         assert bound == self.shoe.cards_left
         value = sum(self.shoe.counts[:card])
-        self.shoe.remove_cards(card)
+        remove_cards(self.shoe, card)
         return value
 
 

@@ -17,10 +17,10 @@ from paytables.blackjack.hands import PACKED_CARD_BY_VALUE
 from paytables.blackjack.net_distribution import (
     EXACT_DISTRIBUTION_HANDS_MAX,
     EXACT_VARIANCE_HANDS_MAX,
+    can_be_counted_exactly,
     compute_backed_distribution,
     compute_net_distribution,
     compute_net_variance,
-    is_within_reach,
 )
 from paytables.blackjack.sampled import sample_rounds
 from paytables.figure_binding import add_binding_digest
@@ -33,7 +33,7 @@ def laid(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_dis
     """Return the law of the best play for its own stake or another's, its answers and what it took."""
     table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    assert is_within_reach(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
+    assert can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
     return compute(table, answers, best), answers, best
 
 
@@ -117,8 +117,8 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     table = policies.StrategyTable(rules, ups, shoe=counts)
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert max(best.hands_by_pair.values()) == 3
-    assert is_within_reach(table, best, EXACT_VARIANCE_HANDS_MAX)
-    assert not is_within_reach(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
+    assert can_be_counted_exactly(table, best, EXACT_VARIANCE_HANDS_MAX)
+    assert not can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
     squares = every_round(counts, Brute(**brute, measure=lambda net: net**2), answers, best)
     assert every_round(counts, Brute(**brute), answers, best) == best.mean
     assert compute_net_variance(table, answers, best) == squares - best.mean**2

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import prod
 
 import pytest
+from rigs.rounds import list_undecided_stakes
 
 from paytables import Bet, Choice, Depth, LevelShare, Round, analyse, load_game
 from paytables.blackjack.figures import compute_side_return
@@ -175,8 +176,8 @@ def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, 
     round_ = Round(game.play(wager, Given(cards)), wager)
     round_.advance()
     for answer in answers if round_.decision is not None else ():
-        assert (
-            Bet(spot, 1) in round_.list_undecided_stakes()
+        assert Bet(spot, 1) in list_undecided_stakes(
+            round_
         )  # it waits for the round: a void one gives it back
         round_.advance(Choice(answer))
     (settled,) = [each for each in round_.settlements if each.spot == spot]

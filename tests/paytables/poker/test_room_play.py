@@ -5,6 +5,8 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from rigs.cards import remove_cards
+from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     ALL_STAKED_CUE,
@@ -339,7 +341,7 @@ class Dealt:
         assert bound == self.shoe.cards_left, purpose
         card = self.cards.pop(0)
         value = sum(self.shoe.counts[:card])
-        self.shoe.remove_cards(card)
+        remove_cards(self.shoe, card)
         return value
 
 
@@ -471,7 +473,7 @@ def test_all_table_stakes_come_back_where_a_game_cannot_end():
     round_.advance()
     for option in (ALL_STAKED_CUE, "raise", "call", "fold", "bet"):
         round_.advance(Choice(option))
-    assert [(bet.seat, bet.credits) for bet in round_.list_undecided_stakes()] == [(0, 400)]
+    assert [(bet.seat, bet.credits) for bet in list_undecided_stakes(round_)] == [(0, 400)]
 
 
 @pytest.mark.requirement("S-32")

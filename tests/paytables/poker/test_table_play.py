@@ -5,6 +5,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from rigs.rounds import list_undecided_stakes
 
 import paytables
 from paytables import (
@@ -289,7 +290,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
             answers,
             shown,
         )
-        assert found.list_undecided_stakes() == ()
+        assert list_undecided_stakes(found) == ()
         again = ReplayDraw(json.loads(json.dumps(draw.recorded.records)))
         replayed = play_through(game, Wager.from_json(wager.to_json()), again, [Choice(a) for a in answers])
         again.finish()
@@ -318,7 +319,7 @@ def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
     assert found.decision.get_added_credits("raise") == 6
     assert found.decision.get_added_bet("raise") == Bet("raise", 6)
     assert found.decision.limit_to_credits(5).options == ("fold",)
-    assert found.list_undecided_stakes() == (Bet("ante", 3),)
+    assert list_undecided_stakes(found) == (Bet("ante", 3),)
     found.advance(Choice("fold"))
     assert [(s.name, s.spot, s.staked, s.credits) for s in found.settlements] == [("folded", "ante", 3, 0)]
 

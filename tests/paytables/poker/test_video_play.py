@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rigs.rounds import list_undecided_stakes
 
 import paytables
 from paytables import Choice, RecordingDraw, ReplayDraw, Round, WagerError, load_game, play_through
@@ -123,10 +124,10 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
     assert played.decision.kind == "hold"
     assert played.decision.options == tuple(range(32))
     assert played.decision.prompt["hands"][0]["cards"] == [cue.data["card"] for cue in played.cues]
-    assert played.list_undecided_stakes() == wager.bets
+    assert list_undecided_stakes(played) == wager.bets
     played.advance(Choice(0b11110))
     assert [cue.kind for cue in played.cues] == ["discard", "draw"]
-    assert played.list_undecided_stakes() == ()
+    assert list_undecided_stakes(played) == ()
 
 
 @pytest.mark.parametrize(
@@ -197,6 +198,18 @@ def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held):
         found.advance()
         advice = found.decision.prompt["advice"]
         assert {card for n, card in enumerate(cards) if advice >> n & 1} == set(held.split())
+
+
+@pytest.mark.requirement("C-10:c")
+def test_player_may_hold_other_cards_than_the_advised_ones():
+    game = load("jacks-or-better-9-6")
+    wager = game.build_wager(5, hands=1)
+    played = Round(game.play(wager, Deals("Jc 5c Jd 2c 9c 3h 4h")), wager)
+    played.advance()
+    assert played.decision.prompt["advice"] == 0b00101  # the jacks
+    played.advance(Choice(0b11010))
+    assert played.outcome.display["hands"][0]["cards"] == ["3h", "5c", "4h", "2c", "9c"]
+    assert played.outcome.display["held"] == 0b11010
 
 
 def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():

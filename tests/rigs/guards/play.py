@@ -8,6 +8,7 @@ from rigs.guards.integrity import insert
 from rigs.guards.money import IDLE, MENU, OPEN_MENU, show_prizes, with_profile_text, with_sign_in
 from rigs.guards.staff import KEY
 from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
+from rigs.rounds import TURN_SECONDS_MAX
 from rigs.three_levels import FixedFace, hitting
 from rigs.timed_room import write_timed_room
 from rigs.voids import undecided_game
@@ -21,7 +22,7 @@ from egm.play.records.games import open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
-from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared

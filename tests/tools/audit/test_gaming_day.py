@@ -86,6 +86,22 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
 
 
 @pytest.mark.requirement("P-04", "D-01")
+def test_the_statement_of_the_only_position_is_that_of_the_machine(tmp_path):
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS, *LOSS)).boot().insert(2000)
+    for _ in range(2):
+        rig.play()
+        rig.report_shown()
+    rig.close()
+    whole, alone = read_totals(tmp_path), read_totals(tmp_path, "--position", "1")
+    assert alone == {name: value for name, value in whole.items() if name in alone}
+    assert (alone["games_played"], alone["bill_in.value"]) == (2, 2000)
+    readout = ["meters", "--state", str(tmp_path), "--where", "position=1", "--json"]
+    run = CliRunner().invoke(main, readout)
+    assert run.exit_code == 0, run.output
+    assert json.loads(run.output)["meters"]["games_played"] == 2
+
+
+@pytest.mark.requirement("P-04", "D-01")
 def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))

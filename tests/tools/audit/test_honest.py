@@ -18,7 +18,6 @@ from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
-from egm.tickets.numbers import prepend_system_number
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.liars import run_lies
@@ -42,7 +41,7 @@ def with_host(folder, **more):
 def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     rig = with_host(tmp_path, validation=Validation.SYSTEM)
     tickets = HostTicketInterface(rig.engine, rig.happen)
-    rig.offer_ticket(number := prepend_system_number(7, "1111222233334444"))
+    rig.offer_ticket(number := "071111222233334444")
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
         rig.ledger.credit_stacked_paper()

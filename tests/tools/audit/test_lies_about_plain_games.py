@@ -414,13 +414,13 @@ def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_on
 
 # ---------------------------------------------------------------------------------------- what the auditor knows
 def open_play(auditor, entry, _):
-    auditor._games._open["play-1"] = tools.audit.games._Play(entry, None)
-    auditor._games._latest[1] = "play-1"
+    auditor._games._open_plays["play-1"] = tools.audit.games._Play(entry, None)
+    auditor._games._latest_play_ids[1] = "play-1"
 
 
 def begin_round(auditor, entry, _):
     round_ = tools.audit.rounds._Round("round-1", _DIGEST, frozenset({Bet("red", 1, 1)}))
-    auditor._games._rounds._beginning = entry, round_
+    auditor._games._rounds._starting_round = entry, round_
 
 
 def store_table(auditor, _, played):
@@ -436,7 +436,9 @@ def store_table(auditor, _, played):
 def share_table(auditor, _, played):
     digest = played["game"]["digest"]
     shared = TableInCommon(round_id="round-1", keys=("point",), bound=(), table={"point": 4})
-    auditor._games._stakes._shared[digest] = auditor._games._stakes._before[digest] = shared
+    auditor._games._stakes._shared_tables[digest] = auditor._games._stakes._shared_table_before_round[
+        digest
+    ] = shared
 
 
 def alter_table(**fields):
@@ -457,13 +459,13 @@ def remove_table(auditor, _, played):
 def add_facts(**facts):
     def change(auditor, _, __):
         for name, value in facts.items():
-            setattr(auditor.conduct.facts, name, copy.copy(value))
+            setattr(auditor.entry_rules.facts, name, copy.copy(value))
 
     return change
 
 
 def withdraw_table(auditor, _, played):
-    auditor.conduct.facts.changed.add((played["game"]["digest"], played["denomination_cents"]))
+    auditor.entry_rules.facts.changed_tables.add((played["game"]["digest"], played["denomination_cents"]))
 
 
 def hold_credit(auditor, _, __):
@@ -478,17 +480,19 @@ def add_promotion(kind):
 
 
 CHANGES = {
-    "a clear's entries are due": lambda auditor, *_: auditor._clears._due.append(["id", _DIGEST]),
+    "a clear's entries are due": lambda auditor, *_: auditor._clears._expected_entries.append(
+        ["id", _DIGEST]
+    ),
     "a play is open": open_play,
-    "a double-up is posted": lambda auditor, *_: auditor._games._doubled.update({"play-1": (5,)}),
+    "a double-up is posted": lambda auditor, *_: auditor._games._double_up_stakes.update({"play-1": (5,)}),
     "a round begins": begin_round,
-    "a play with levels is open": lambda auditor, *_: auditor._levels._open.update(
+    "a play with levels is open": lambda auditor, *_: auditor._levels._open_plays.update(
         {"play-1": tools.audit.levels._Play({"grand": "pool"})}
     ),
-    "a hit is registered": lambda auditor, entry, played: auditor._levels._registered.update(
+    "a hit is registered": lambda auditor, entry, played: auditor._levels._register_lines.update(
         {played["play_id"]: [(entry, None)]}
     ),
-    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._pushed.update(
+    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._returned_stakes.update(
         {"play-1": (entry, None)}
     ),
     "a table has a state": store_table,
@@ -500,8 +504,8 @@ CHANGES = {
     "positions are named": add_facts(positions=True),
     "nothing has shown a position": add_facts(positions=None),
     "no game has shown sessions": add_facts(session=None),
-    "an entry named its position": lambda auditor, entry, _: auditor.conduct._entries_unlike_others.append(
-        entry
+    "an entry named its position": lambda auditor, entry, _: (
+        auditor.entry_rules._entries_unlike_others.append(entry)
     ),
     "credit is reserved": hold_credit,
     "restricted credit": add_promotion("restricted"),

@@ -135,9 +135,9 @@ def named(entry, before, facts):
     found = []
     audit = EntryRulesAudit(lambda _, why: found.append(why))
     audit.facts = copy.deepcopy(facts)
-    audit.facts.states.clear()
-    audit.facts.idle_at.clear()
-    audit.facts.moved.clear()
+    audit.facts.cached_states.clear()
+    audit.facts.last_idle_times.clear()
+    audit.facts.last_money_entry_kinds.clear()
     audit.check_entry(entry, before)
     return found
 

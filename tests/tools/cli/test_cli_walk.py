@@ -155,13 +155,36 @@ def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
     ("words", "said"),
     [("meters", "no machine has been started in this folder"), ("levels", "no machine has been started in this folder"),
      ("register show handpays", "no machine has been started in this folder"), ("device", "start the cabinet there with `egm run`"),
-     ("gat status", "there is no GAT port: start the machine"), ("ticket list", "no machine has been started in this folder")],
+     ("gat status", "there is no GAT port: start the machine"), ("ticket list", "no machine has been started in this folder"),
+     ("audit export audit.jsonl", "no machine has been started in this folder"),
+     ("screen address", "no browser screen is running; `egm run --screen web` starts one")],
 )  # fmt: skip
 def test_before_the_first_start_it_is_said_that_there_is_nothing_yet(words, said, tmp_path):
     code, output = answer(*words.split(), "--state", str(tmp_path), cwd=tmp_path)
     assert (code, said in output) == (1, True), output
     assert len(output.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("screen preview aurora-twenty", "write the name of a .webp file to draw, with --game"),
+        ("device --port /dev/ttyUSB0", "--port needs --protocol"),
+        ("device --protocol id003 --port none", "none does not exist; `egm cabinet devices` lists"),
+        ("keno odds aurora-keno 3,3", "selection 1, group 1: 3 is marked twice"),
+        ("audit verify empty.jsonl", "not an export of a journal (the file is empty)"),
+        ("audit verify text.jsonl", "not an export of a journal (not JSON from character 1 on)"),
+        ("audit verify bytes.jsonl", "not an export of a journal (not UTF-8 from byte 2 on)"),
+    ],
+)
+def test_arguments_and_files_of_another_kind_are_refused_with_the_reason(words, said, tmp_path):
+    files = {"empty.jsonl": b"", "text.jsonl": b"hello\n", "bytes.jsonl": b"{\xff\n"}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    code, output = answer(*words.split(), cwd=tmp_path)
+    assert (code, said in output) == (1, True), output
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
 
 
 def test_a_cabinet_file_that_is_not_there_is_said_before_anything_of_the_state_folder(tmp_path):

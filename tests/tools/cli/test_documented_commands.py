@@ -18,6 +18,7 @@ from tools.cli.commands.run import _build_child_processes, _list_first_start_not
 
 HOUSE = Path(__file__).parents[3]
 DOCUMENTS = (
+    "CONTRIBUTING.md",
     "README.md",
     "docs/floor-link.md",
     "docs/image.md",

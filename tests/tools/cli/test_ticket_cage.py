@@ -124,7 +124,10 @@ def test_void(office, two):
     number = office.issued().number
     with pytest.raises(OperatorError, match="requires a reason"):
         two.void_ticket(number, " ")
-    assert two.void_ticket(number, "paid by hand").moves[-1].story == {"why": "paid by hand", "second": "Mia"}
+    assert two.void_ticket(number, "paid by hand").moves[-1].details == {
+        "why": "paid by hand",
+        "second": "Mia",
+    }
     assert two.pay_ticket(number).reason is Reason.VOID
     with pytest.raises(OperatorError, match="no ticket has this number"):
         two.void_ticket("9" * 18, "why not")
@@ -159,7 +162,7 @@ def test_after_a_release_the_machine_may_not_commit(office, two, cage):
         TicketOrderError, match="redeem is not possible, because the redemption ended in another way"
     ):
         office.desk.redeem_commit("r")
-    assert office.store.require_ticket(number).moves[-1].story == {
+    assert office.store.require_ticket(number).moves[-1].details == {
         "why": "the machine burnt",
         "second": "Mia",
     }

@@ -123,13 +123,16 @@ def test_what_is_not_a_ticket_is_refused_and_nothing_is_recorded(venue):
     assert venue.journal.sequence == before
 
 
-@pytest.mark.requirement("M-05")
+@pytest.mark.requirement("M-05", "M-18")
 def test_a_quick_pick_has_its_numbers_before_it_is_recorded(venue):
     request = {"selections": [{"groups": [6], "stakes": {"6": 2}}]}
     first, second = venue.record(request), venue.record(request)
     picked = [ticket.paper.selections[0]["groups"][0] for ticket in (first, second)]
     assert all(len(set(numbers)) == 6 and numbers == sorted(numbers) for numbers in picked)
     assert picked[0] != picked[1]
+    venue.reopen()
+    recorded = [venue.office.find_ticket(number).paper for number in (1, 2)]
+    assert recorded == [first.paper, second.paper]
 
 
 @pytest.mark.requirement("M-08")
@@ -179,6 +182,9 @@ def test_a_prize_is_paid_once_at_its_place_and_within_its_time(venue):
     assert refusal(venue.claim, ticket) is ClaimRefusal.NOT_IN_THIS_STATE  # before its draw
     prize = venue.hold().prizes[1]
     assert refusal(venue.claim, ticket, place="cage-2") is ClaimRefusal.WRONG_PLACE
+    of_another = replace(ticket.paper, ticket_number=2)
+    presented = PresentedTicket(TicketCondition.INTACT, compute_control_number(of_another, b"another secret"))
+    assert refusal(venue.office.claim, presented, place=PLACE) is ClaimRefusal.NOT_PROVEN
     late = venue.sell(*WON)
     venue.hold()
     venue.time += timedelta(days=ticket.paper.claim_days)

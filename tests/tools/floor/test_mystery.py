@@ -210,7 +210,10 @@ def test_no_machine_decides_a_mystery_itself(floor):
 @pytest.mark.requirement("I-03")
 def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
     other = compute_mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
-    assert floor.join("EGM-1", odds=other).reason is RefusalReason.OTHER_ODDS
+    refused = floor.join("EGM-1", odds=other)
+    assert (refused.reason, "are 9/37; expected 2/7" in refused.detail) == (RefusalReason.OTHER_ODDS, True)
+    long = floor.join("EGM-1", odds=Fraction(10**60 + 1, 10**64))
+    assert "are about 1 in 10,000.0000; expected 2/7" in long.detail
     joined = floor.join("EGM-1")
     assert (joined.mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)
 

@@ -81,7 +81,7 @@ def test_a_level_not_heard_for_five_seconds_shows_no_amount():
     assert watch.check_sign(VALUE_STALE_NS + 1)[0].thousandths is None
     sign.update_value(told(2, 600_00), VALUE_STALE_NS + 2)
     assert watch.check_sign(VALUE_STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
-    assert said == ["grand: shown", "grand: not heard, no amount is shown", "grand: shown"]
+    assert said == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
 
 
 @pytest.mark.requirement("I-02")

@@ -88,8 +88,8 @@ def test_a_game_that_always_wins_the_same_fails():
         "kind": "reels", "heights": [1], "lines": [[0]], "pay": [{"of": "birch", "pays": {1: 1}}],
     }  # fmt: skip
     for strip, rule, said in (
-        ("birch birch", "chance-decides", "2 equally likely first results; every game wins the same"),
-        ("birch", "draw-on-every-path", "always the first option: nothing drawn"),
+        ("birch birch", "chance-decides", "2 equally likely first results; every game wins the same amount"),
+        ("birch", "draw-on-every-path", "always the first option: no random number was drawn"),
     ):
         game = changed("maple-classic", "stage", to={"base": {**reels, "strips": [strip]}})
         assert said in failed(findings(game))[rule]
@@ -109,7 +109,7 @@ def test_a_stop_that_is_shown_and_never_drawn_fails_and_an_unequal_one_is_noted(
     even = [[1] * len(strip.split()) for strip in strips]
     never = [[0, *even[0][1:]], *even[1:]]
     found = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
-    assert found["depicted-odds"] == "base, reel 1: 1 of 24 stops are shown and never drawn"
+    assert found["depicted-odds"] == "base, reel 1: 1 of 24 stops are displayed but never drawn"
     rare = [even[0], [5, *even[1][1:]], even[2]]
     noted = findings(changed("maple-classic", "stage", "base", "weights", to=rare))
     assert failed(noted) == {}
@@ -135,4 +135,4 @@ def test_a_feature_nothing_leads_to_fails():
     data = parse(read_source("maple-classic"))
     data["stage"]["lost"] = {"kind": "wheel", "items": [{"credits": 1000}, {"credits": 1}]}
     found = failed(findings(build_game(data, "test")))
-    assert found["stages-played"] == "lost: nothing leads there"
+    assert found["stages-played"] == "lost: no bet leads to this stage"

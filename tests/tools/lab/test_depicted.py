@@ -85,7 +85,7 @@ def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
 def test_what_is_given_and_found_is_said():
     (found,) = depicted_odds(case_of("quebec-three-card-poker"))
     assert found.evidence == (
-        "297 drawn numbers tried: each piece comes as often as the real object has it (bank card n, player card n)"
+        "297 drawn numbers tried: each piece is as likely as with the real object (bank card n, player card n)"
     )
 
 
@@ -95,7 +95,7 @@ def test_a_pack_without_a_card_fails(monkeypatch):
     monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
     (found,) = depicted_odds(case)
     assert found.status is Status.FAIL
-    assert found.evidence == "seat 0: one of 306 is drawn, where 52 are depicted"
+    assert found.evidence == "seat 0: drawn from 306 numbers, but 52 pieces are depicted"
 
 
 class TestBetsTogether:
@@ -145,5 +145,5 @@ class TestBetsTogether:
         case = case_of("quebec-roulette-french")
         few = Case(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
         assert [each.evidence for each in rules.simulation(few) if each.status is Status.FAIL] == [
-            "2 games of each bet show nothing: more must be played"
+            "2 games of each bet are too few to judge any bet: simulate more"
         ]

@@ -227,7 +227,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     findings = json.loads((folder / "findings.json").read_text())
     assert {f["rule"] for f in findings} >= {"return-floor", "languages", "simulation", "replay", "same-file"}
     (hamper,) = (f["evidence"] for f in findings if f["rule"] == "prizes-in-kind")
-    assert "hamper: described; worth 12,000 minor units, apart from the return: bet nine" in hamper
+    assert "hamper: described; worth 12,000 minor units, not included in the return: bet nine" in hamper
     sheet = json.loads((folder / "par.json").read_text())
     assert sheet["bets"][0]["merchandise"][0]["return_at_5_cents"]["exact"] == "3/64000"
     assert kept.stat().st_mode & 0o077 == 0

@@ -39,5 +39,5 @@ def test_the_list_of_games_says_of_each_what_the_screen_says():
     for name, figure in said.items():
         game = load_game(name)
         least = analyse(game, Depth.RETURN).minimum_rtp
-        assert figure == InstalledGame(game, (), least, Pools()).return_percent
+        assert figure == InstalledGame(game, (), least, Pools()).lowest_return_percent
         assert Fraction(figure) <= 100 * least

@@ -45,14 +45,14 @@ _WRITTEN_RULES: Final[tuple[Rule, ...]] = tuple(
 )
 
 
-def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+def list_rules(entries: Iterable[AnyEntry], added_rules: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Return the audit rules for all declared journal entries.
 
-    ``more`` are rules for the entries of added features. A declared entry without a rule of its own gets the
-    default rule: it must move no money, and its id must be one that the journal newly gives to an entry of
-    this kind. It is not compared with earlier entries.
+    ``added_rules`` are those of features that were added to the machine. A declared entry without a rule of its
+    own gets the default rule: it must move no money, and its id must be one that the journal newly gives to an
+    entry of this kind. It is not compared with earlier entries.
     """
-    written_rules = (*_WRITTEN_RULES, *more)
+    written_rules = (*_WRITTEN_RULES, *added_rules)
     ids_with_rule = {id(rule.entry) for rule in written_rules}
     return (*written_rules, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
 
@@ -67,7 +67,7 @@ def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
 
 #: The rules for the entries of the machine's features.
 RULES: Final = list_rules(FEATURES.entries)
-#: The same by kind of entry, in the order they are tried.
+#: These rules by the kind of entry that they check, in the order in which they are tried.
 BY_KIND: Final = group_by_kind(RULES)
 
 

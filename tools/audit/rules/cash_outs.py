@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money import entries
 from egm.money.records.host import RestrictedTerms
-from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinsGone, PaidInCoins
+from egm.money.records.money import CashOutRecord, CashOutRemainder, DispensedCoins, PaidInCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
@@ -91,12 +91,12 @@ def _check_printed_ticket(scope: Scope) -> None:
 
 def _derive_dispensed_coins(scope: Scope) -> Any:
     """Return the transfers for dispensed coins: all leave the hopper, and at most the owed amount leaves the credit."""
-    payout = scope.record_before(CoinsGone, "coins_gone")
+    payout = scope.record_before(DispensedCoins, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
     if payout is None or not counted_cents:
         return []
     return [
-        (scope.credit("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
+        (scope.format_credit_account("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 
@@ -125,7 +125,9 @@ def _derive_remainder(scope: Scope) -> Any:
         raise Differs(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
     if scope.value_after(_REMAINDER_KEY) is True:
         return True
-    return CashOutRemainder(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
+    return CashOutRemainder(
+        amount_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"])
+    )
 
 
 def _derive_remainder_after_coins(scope: Scope) -> Any:
@@ -133,7 +135,7 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
 
     Earlier versions did not record it.
     """
-    payout = scope.record_before(CoinsGone, "coins_gone")
+    payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None or (
         payout.in_coins is None
         and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
@@ -141,7 +143,7 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
         return ABSENT
     remainder_cents = sum_money_cents(scope) - payout.paid_cents
     return (
-        CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
+        CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
         if remainder_cents
         else ABSENT
     )
@@ -153,23 +155,23 @@ def _derive_remainder_after_void(scope: Scope) -> Any:
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
     remainder_cents = sum_money_cents(scope) + scope["held_cents"]
-    return CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
+    return CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
 def _is_remainder_outdated(scope: Scope) -> bool:
-    """Return whether the stored remainder no longer equals the player's money.
+    """Return whether the stored remainder of an unfinished cash-out differs from the credit on the machine.
 
-    Earlier versions stored no amount; such a remainder is outdated once the player has no money.
+    Entries of earlier versions stored true in place of the amount. Such a remainder is outdated if the credit is 0.
     """
     if scope.value_before(_REMAINDER_KEY) is True:
         return not sum_money_cents(scope)
     remainder = scope.record_before(CashOutRemainder, _REMAINDER_KEY)
-    return remainder is not None and remainder.rest_cents != sum_money_cents(scope)
+    return remainder is not None and remainder.amount_cents != sum_money_cents(scope)
 
 
 def _check_recorded_coins(scope: Scope) -> None:
     """Check the amounts in coins recorded for an abandoned payout; earlier versions recorded none."""
-    payout = scope.record_after(CoinsGone, "coins_gone")
+    payout = scope.record_after(DispensedCoins, "coins_gone")
     expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.in_coins not in {None, expected}:
         raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.in_coins}")

@@ -11,7 +11,7 @@ from egm.kernel.states import EVERYWHERE, RULING
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.records.host import HostTicketRecord, Redeeming
-from egm.money.records.money import CashOutRecord, CoinsGone
+from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
 from egm.record_codec import to_json
 from meters.transaction import Phase
@@ -180,7 +180,7 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
 
     That amount is reserved, and is the most that may be owed.
     """
-    payout = scope.record_before(CoinsGone, "coins_gone")
+    payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None:
         raise Differs(
             "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
@@ -204,7 +204,7 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
     """
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
-        return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
+        return [(scope.format_credit_account("cashable"), "out:handpay_disputed", cents)]
     flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
         raise Differs(
@@ -263,11 +263,11 @@ def _check_ruling(scope: Scope) -> None:
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
-        ruling.amount_cents != cents or not is_json_equal(to_json(ruling.story), record)
+        ruling.amount_cents != cents or not is_json_equal(to_json(ruling.entry_record), record)
     ):
         raise Differs(
             f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
-            f"{format_value(to_json(ruling.story))}, found {format_value(record)}"
+            f"{format_value(to_json(ruling.entry_record))}, found {format_value(record)}"
         )
     prefix = format_storage_key("disputed:", scope.position)
     other_disputes = [
@@ -331,7 +331,7 @@ def _derive_ruling_payment(scope: Scope) -> Any:
         return []
     source = "house:disputed"
     if dispute.held_cents:
-        source = scope.credit("cashable")
+        source = scope.format_credit_account("cashable")
     elif _is_ticket_redeemed(scope, dispute):
         source = f"world:voucher_in:{dispute.kind}"
     payment = [(source, "out:handpay_disputed", cents)] if cents else []
@@ -349,7 +349,7 @@ def _check_release(scope: Scope) -> None:
     """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
-    if ruling is None or ruling.disputed != stored_dispute or ruling.story.disputed.id != scope["id"]:
+    if ruling is None or ruling.disputed != stored_dispute or ruling.entry_record.disputed.id != scope["id"]:
         raise Differs(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
             f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "

@@ -47,49 +47,49 @@ class Facts:
     def __init__(self, keys: StorageKeys = FEATURES.keys) -> None:
         self.keys = keys
         """The declared storage keys of the machine's memory."""
-        self.people: dict[str, str] = {}
+        self.roles_by_staff_number: dict[str, str] = {}
         """The staff enrolled in this journal: the role of each, by staff number."""
-        self.disabled: set[str] = set()
+        self.disabled_staff: set[str] = set()
         self.journal_tag = ""
         """The journal tag, which is the last part of each id created in this journal."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
-        self.reserved_as: dict[str, str] = {}
+        self.original_reservation_kinds: dict[str, str] = {}
         """For each reservation that a memory clear carried over, by id: the kind of entry that originally made it."""
-        self.closed: dict[str, ClaimRecord] = {}
+        self.closed_claims: dict[str, ClaimRecord] = {}
         """The paid and closed hits of linked levels, by the id of their claim."""
         self.entries_name_position: bool | None = None
         """Whether entries since the last power-up name their player position; None until one has shown it."""
-        self.states: dict[tuple[int, bool], State] = {}
+        self.cached_states: dict[tuple[int, bool], State] = {}
         """The cached machine state of each position, by position and whether the first position has an open game.
 
         Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`.
         """
-        self.idle_at: dict[int, datetime] = {}
+        self.last_idle_times: dict[int, datetime] = {}
         """The last time at which the machine's memory showed each position as idle."""
-        self.moved: dict[int, str] = {}
+        self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
-        self.converted: set[int] = set()
+        self.positions_with_conversion: set[int] = set()
         """The positions whose nonrestricted credit was converted to cashable credit, so that a cash-out must follow."""
-        self.played: set[tuple[str, int]] = set()
+        self.tables_played: set[tuple[str, int]] = set()
         """The table games played since the last power-up, by definition digest and denomination."""
-        self.changed: set[tuple[str, int]] = set()
+        self.changed_tables: set[tuple[str, int]] = set()
         """The table games whose bets were returned since the last power-up because the game changed."""
-        self.least_stake_cents: int | None = None
+        self.smallest_stake_cents: int | None = None
         """The smallest stake of a game since the games on offer last changed; None before the first game."""
-        self.taxable_from_cents: int | None = None
+        self.taxable_min_cents: int | None = None
         """The smallest hand-pay since the last power-up that was recorded as taxable."""
-        self.untaxed_to_cents = 0
+        self.untaxed_max_cents = 0
         """The largest hand-pay since the last power-up that was recorded as not taxable."""
         self.last_rounds: dict[str, set[str]] = {}
         """The rounds that each table has started since the announced closing time.
 
         A table is identified by its definition's digest, and also by the position if it is not shared.
         """
-        self.started_at: dict[int, datetime] = {}
+        self.last_game_start_times: dict[int, datetime] = {}
         """The time of the entry that started the last game of each position that plays tables."""
-        self._closes: datetime | None = None
-        self.session: bool | None = None
+        self._closing_time: datetime | None = None
+        self.has_player_session: bool | None = None
         """Whether games since the last power-up are counted in a player session; None until one has shown it."""
 
     def is_serial(self, value: object) -> bool:
@@ -107,46 +107,46 @@ class Facts:
 
         If the journal records no staff, any text is accepted.
         """
-        is_enabled_number = type(value) is str and value not in self.disabled
-        return is_enabled_number and (value in self.people or not self.people)
+        is_enabled_number = type(value) is str and value not in self.disabled_staff
+        return is_enabled_number and (value in self.roles_by_staff_number or not self.roles_by_staff_number)
 
     def is_person(self, value: object) -> bool:
         """Return whether the value names a member of staff, a key switch, or a host."""
         return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
 
-    def may(self, person: str, permission: Permission) -> bool:
+    def has_permission(self, person: str, permission: Permission) -> bool:
         """Return whether the role of a member of staff includes the permission.
 
         True if the journal records no role for them.
         """
-        role = self.people.get(person)
+        role = self.roles_by_staff_number.get(person)
         return role is None or permission in find_permissions(Role(role))
 
     def update(self, entry: StoredEntry) -> None:
         """Update the collected facts with one more entry."""
         kind = entry.kind
         if entry.state:
-            self.states.clear()
+            self.cached_states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
-            self.moved[read_position(entry)] = kind
+            self.last_money_entry_kinds[read_position(entry)] = kind
         self._follow_conversion(entry)
         self._follow_game_starts(entry)
         if kind == POWER_UP.kind:
-            self.entries_name_position, self.session = "position" in entry.transaction.dims, None
-            self.played, self.changed = set(), set()
-            self.taxable_from_cents, self.untaxed_to_cents = None, 0
+            self.entries_name_position, self.has_player_session = "position" in entry.transaction.dims, None
+            self.tables_played, self.changed_tables = set(), set()
+            self.taxable_min_cents, self.untaxed_max_cents = None, 0
         elif kind in _OFFER_CHANGE_KINDS:
-            self.least_stake_cents = None
+            self.smallest_stake_cents = None
         elif entry.sequence == 1:
             self.journal_tag = make_journal_tag(entry.hash_hex)
             self.serial = str(read_details(entry).get("machine_id", ""))
         elif kind == CLAIM_CARRIED and "reserved_as" in read_details(entry):
-            self.reserved_as[entry.id] = str(read_details(entry)["reserved_as"])
+            self.original_reservation_kinds[entry.id] = str(read_details(entry)["reserved_as"])
         elif kind == CLAIM_CLOSED.kind:
             record = dict(read_details(entry))
             claim = str(record.pop("claim", ""))
             with suppress(RecordError):
-                self.closed[claim] = from_json(ClaimRecord, record, kind)
+                self.closed_claims[claim] = from_json(ClaimRecord, record, kind)
         elif kind.startswith(("game.", "table.")):
             # the entry's rule reports what is wrong
             with suppress(KeyError, TypeError, ValueError, AttributeError):
@@ -160,11 +160,11 @@ class Facts:
         A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
         """
         if entry.kind == CREDIT_CONVERTED.kind:
-            self.converted.add(read_position(entry))
+            self.positions_with_conversion.add(read_position(entry))
         elif entry.kind == POWER_UP.kind:
-            self.converted.clear()
+            self.positions_with_conversion.clear()
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
-            self.converted.discard(read_position(entry))
+            self.positions_with_conversion.discard(read_position(entry))
 
     def _follow_game_starts(self, entry: StoredEntry) -> None:
         """Track when games start, the announced closing time of the tables, and the rounds that start after it.
@@ -172,13 +172,17 @@ class Facts:
         An entry that cannot be read is ignored: its rule reports what is wrong.
         """
         if entry.kind == PLAY_START:
-            self.started_at[read_position(entry)] = entry.time_utc
+            self.last_game_start_times[read_position(entry)] = entry.time_utc
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
-                self.last_rounds, self._closes = {}, None
+                self.last_rounds, self._closing_time = {}, None
                 if entry.kind == CLOSING_ANNOUNCED.kind:
-                    self._closes = datetime.fromisoformat(read_details(entry)["at"])
-            elif self._closes is not None and entry.kind == PLAY_START and entry.time_utc >= self._closes:
+                    self._closing_time = datetime.fromisoformat(read_details(entry)["at"])
+            elif (
+                self._closing_time is not None
+                and entry.kind == PLAY_START
+                and entry.time_utc >= self._closing_time
+            ):
                 table, round_ = self.name_round(entry)
                 self.last_rounds.setdefault(table, set()).add(round_)
 
@@ -196,42 +200,44 @@ class Facts:
         if kind in {PLAY_START, TABLE_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
-                self.played.add(table)
+                self.tables_played.add(table)
                 self.record_stake(int(record["bet_credits"]) * table[1])
             elif record["why"] == "changed":
-                self.changed.add(table)
+                self.changed_tables.add(table)
 
     def record_stake(self, cents: int) -> None:
         """Store the stake of a game if it is the smallest since the games on offer last changed."""
-        if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
-            self.least_stake_cents = cents
+        if cents and (self.smallest_stake_cents is None or cents < self.smallest_stake_cents):
+            self.smallest_stake_cents = cents
 
     def record_handpay(self, worth_cents: int, *, taxable: bool) -> None:
         """Store a hand-pay as evidence of the tax limit: below the limit if not taxable, else at or above it."""
         if not taxable:
-            self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
-        elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
-            self.taxable_from_cents = worth_cents
+            self.untaxed_max_cents = max(self.untaxed_max_cents, worth_cents)
+        elif self.taxable_min_cents is None or worth_cents < self.taxable_min_cents:
+            self.taxable_min_cents = worth_cents
 
     def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
         """Return whether a hand-pay's tax status agrees with earlier hand-pays, which have the same tax limit."""
         if taxable:
-            return worth_cents > self.untaxed_to_cents
-        return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
+            return worth_cents > self.untaxed_max_cents
+        return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
     def _update_staff(self, change: str, record: Any) -> None:
         """Update the staff and their roles with an entry about staff; ``change`` is its kind without ``staff.``."""
         if change in {"carried", "renewed"}:
             roles = record.get("people", {})
-            self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}
-            self.disabled = {str(number) for number in record.get("disabled", ())}
+            self.roles_by_staff_number = {
+                str(number): str(role) for number, role in roles.items() if role in set(Role)
+            }
+            self.disabled_staff = {str(number) for number in record.get("disabled", ())}
             return
         person_id, role = record.get("whom"), record.get("role")
         if type(person_id) is not str or role not in set(Role):
             return
         if change == "disabled":
-            self.disabled.add(person_id)
+            self.disabled_staff.add(person_id)
         elif change in {"added", "enabled", "pin"}:
-            self.people[person_id] = role
+            self.roles_by_staff_number[person_id] = role
             if change != "pin":
-                self.disabled.discard(person_id)
+                self.disabled_staff.discard(person_id)

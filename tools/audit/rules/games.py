@@ -229,7 +229,7 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
     Each stake is credited as a win and then wagered. The first is the game's own win, each further one that
     of the double-up before it.
     """
-    credit = scope.credit("cashable")
+    credit = scope.format_credit_account("cashable")
     return [
         move
         for number, cents in enumerate(scope.record["stakes_cents"])
@@ -377,8 +377,8 @@ _GAME_RULES: Final = (
         state=_STATE_AFTER_GAME_PATTERN,
         counts=Derived(_derive_result_count),
         moves=(
-            Move("house:win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
-            Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
+            Move("house:win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
+            Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
             Move("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
@@ -392,7 +392,7 @@ _GAME_RULES: Final = (
         record={"play_id": "$play", "win_cents": "$win"},
         state={**_STATE_AFTER_GAME_PATTERN, "handpay": Derived(_derive_handpay)},
         moves=(
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
             Move("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
             Move("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
         ),
@@ -408,7 +408,7 @@ _GAME_RULES: Final = (
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
             Move("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
-            Move("house:win", _CASHABLE_ACCOUNT, may_miss=True),
+            Move("house:win", _CASHABLE_ACCOUNT, is_optional=True),
             _RETURNED_STAKE_MOVE,
             Move("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),
@@ -459,7 +459,11 @@ _RESIDUAL_CREDIT_RULES: Final = (
         moves=Derived(
             lambda scope: [
                 *derive_debit_transfers(scope, credit_cents(scope), "house:residual"),
-                *([("house:residual_win", scope.credit("cashable"), scope["won"])] if scope["won"] else []),
+                *(
+                    [("house:residual_win", scope.format_credit_account("cashable"), scope["won"])]
+                    if scope["won"]
+                    else []
+                ),
             ]
         ),
     ),

@@ -110,7 +110,7 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
 
 def _derive_unclaimed_record(scope: Scope) -> Any:
     """Return the expected record of an unclaimed hand-pay: its transfers to unclaimed accounts, and the ruling."""
-    reservation, handpay = scope.held, _read_pending_handpay(scope)
+    reservation, handpay = scope.reservation, _read_pending_handpay(scope)
     if reservation is None:
         raise Differs("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
@@ -140,7 +140,9 @@ def _derive_returned_remainder(scope: Scope) -> Any:
     """
     handpay = _read_pending_handpay(scope)
     return to_json(
-        CashOutRemainder(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
+        CashOutRemainder(
+            amount_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins
+        )
     )
 
 

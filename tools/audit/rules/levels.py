@@ -166,7 +166,7 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
     """Return, by storage key, a pool's paid hits that the controller's recorded count does not include."""
     return {
         f"claim:{claim}": to_json(claim_record)
-        for claim, claim_record in scope.facts.closed.items()
+        for claim, claim_record in scope.facts.closed_claims.items()
         if claim_record.pool == scope["pool"]
         and claim_record.after > scope["counted"]
         and claim_record.way != "void"

@@ -26,7 +26,7 @@ def _check_management(scope: Scope) -> None:
             f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:
-        if not scope.facts.may(person, Permission.JUDGE):
+        if not scope.facts.has_permission(person, Permission.JUDGE):
             raise Differs(
                 f"record.persons: {format_value(person)} may not judge an incident; the management does"
             )

@@ -1,4 +1,8 @@
-"""The audit rules for work at the opened machine: interventions, cabinet stands, hopper fills, counts of cash boxes."""
+"""The audit rules for interventions, the work done in them, and printed slips.
+
+Such work is the withdrawal of the cabinet stand (the locked lower part with the coin drop box), a fill of the
+hopper, and the count of a cash box.
+"""
 
 from typing import Any, Final
 

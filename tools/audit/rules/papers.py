@@ -105,11 +105,11 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     # the latest possible local date, whatever the time zone
     day = scope.entry.time_utc.date() + timedelta(days=1)
     is_expired = terms is not None and bool(terms.expires) and date.fromisoformat(terms.expires) < day
-    if not is_expired or scope.ledger.available_cents(scope.credit("restricted")):
+    if not is_expired or scope.ledger.available_cents(scope.format_credit_account("restricted")):
         raise Differs(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
             f"credit is left under them: found {format_value(None if terms is None else terms.expires)} as the last "
-            f"day and {scope.ledger.available_cents(scope.credit('restricted'))} cents"
+            f"day and {scope.ledger.available_cents(scope.format_credit_account('restricted'))} cents"
         )
     return None
 

@@ -60,7 +60,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
 
     def check(scope: Scope) -> None:
         """Check that the amount equals all the player's remaining credit of this kind."""
-        account = scope.credit(scope.names.get(kind, kind))
+        account = scope.format_credit_account(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
             raise Differs(
@@ -73,12 +73,14 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
 
 def credit_cents(scope: Scope) -> int:
     """Return the player's credit of all kinds before the entry, in minor units; reserved credit is not included."""
-    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
+    return sum(scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CreditKind)
 
 
 def sum_money_cents(scope: Scope) -> int:
     """Return the player's credit that can be cashed out as money, before the entry, in minor units."""
-    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CASHABLE_CREDIT_KINDS)
+    return sum(
+        scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
+    )
 
 
 def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
@@ -96,7 +98,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
         )
         expected = (
             remainder.in_coins
-            if remainder is not None and remainder.rest_cents == sum_money_cents(scope)
+            if remainder is not None and remainder.amount_cents == sum_money_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
@@ -194,9 +196,9 @@ def require_equal(finding: str, found: Callable[[Scope], Any], expected: Callabl
 
 def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the player's session counts after a game, or ABSENT if the machine records no sessions."""
-    if scope.facts.session is None:
-        scope.facts.session = format_storage_key("session", scope.position) in scope.entry.state
-    if not scope.facts.session:
+    if scope.facts.has_player_session is None:
+        scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state
+    if not scope.facts.has_player_session:
         return ABSENT
     session = scope.record_before(SessionRecord, "session")
     if session is None:  # a new session starts with this game
@@ -221,7 +223,7 @@ def check_signed_in(scope: Scope) -> None:
     Nothing is checked if the menu is closed or the journal records no staff.
     """
     menu, record = scope.value_before("menu"), scope.record
-    if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
+    if not scope.facts.roles_by_staff_number or type(menu) is not dict or menu.get("person") is None:
         return
     first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
     if first != menu["person"]:
@@ -242,7 +244,7 @@ def check_first_position(scope: Scope) -> None:
 def check_in_menu(scope: Scope) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
     menu = scope.value_before("menu")
-    if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
+    if scope.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
         raise Differs("the entry was made with a staff form, but nobody was signed in to the menu before it")
     check_signed_in(scope)
 

@@ -56,13 +56,13 @@ class Differs(Exception):
 class Scope:
     """The context of one check: the journal entry, the ledger before it, and the values bound to pattern names."""
 
-    __slots__ = ("entry", "facts", "held", "ledger", "names", "position")
+    __slots__ = ("entry", "facts", "ledger", "names", "position", "reservation")
 
     def __init__(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         self.entry = entry
         self.ledger = ledger
         self.facts = facts
-        self.held: Reservation | None = None
+        self.reservation: Reservation | None = None
         """The open reservation that the entry settles or voids, or None."""
         self.position: int = entry.transaction.dims.get("position", 1)  # type: ignore[assignment]  # see check
         self.names: dict[str, Any] = {
@@ -101,7 +101,7 @@ class Scope:
         data = self.value_after(key)
         return None if data is None else parse_as(kind, data, f"state.{key}")
 
-    def credit(self, kind: str) -> str:
+    def format_credit_account(self, kind: str) -> str:
         """Return the name of the account that holds this position's credit of a kind."""
         return f"credit:{self.position}:{kind}"
 
@@ -394,16 +394,16 @@ def _compile_object(  # noqa: C901 (one loop over one object)
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
     for key, part in pattern.items():
-        name, may_miss = key.removesuffix("?"), key.endswith("?")
+        name, is_optional = key.removesuffix("?"), key.endswith("?")
         if "{" in name:
-            templates.append((Template(name), may_miss, compile_pattern(part)))
+            templates.append((Template(name), is_optional, compile_pattern(part)))
         else:
-            plain[name] = may_miss, compile_pattern(part)
+            plain[name] = is_optional, compile_pattern(part)
 
     def match_templates(value: Mapping[str, Any], scope: Scope) -> None:
         """Match the members whose names are templates (such as ``fault:{code}``) with names that are not bound yet."""
         remaining = [key for key in value if key not in plain]
-        for template, may_miss, matcher in templates:
+        for template, is_optional, matcher in templates:
             expected = template.substitute_names(scope)
             fitting = [key for key in remaining if key == expected] if expected is not None else remaining
             matched = []
@@ -412,7 +412,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                 if bindings is None:
                     continue
                 # any number of such members: names bound by one are not visible to the others
-                if may_miss and bindings:
+                if is_optional and bindings:
                     outer_names = scope.names
                     scope.names = {**outer_names, **bindings}
                     _match_at_key(key, matcher, value[key], scope)
@@ -421,7 +421,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                     scope.names.update(bindings)
                     _match_at_key(key, matcher, value[key], scope)
                 matched.append(key)
-            if not matched and not may_miss:
+            if not matched and not is_optional:
                 raise Differs(f"{expected or template.text} is missing")
             remaining = [key for key in remaining if key not in matched]
         if is_partial:
@@ -434,11 +434,11 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         matched_count = 0
-        for key, (may_miss, matcher) in plain.items():
+        for key, (is_optional, matcher) in plain.items():
             if key in value:
                 matched_count += 1
                 _match_at_key(key, matcher, value[key], scope)
-            elif not may_miss:
+            elif not is_optional:
                 raise Differs(f"{key} is missing")
         if templates or (matched_count != len(value) and (prefixes or not is_partial)):
             match_templates(value, scope)

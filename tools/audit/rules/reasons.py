@@ -25,7 +25,7 @@ def check_residual_credit(scope: Scope) -> None:
     """Check that the credit is less than any game costs, and that this machine may treat residual credit this way."""
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
-        least_cents = scope.facts.least_stake_cents
+        least_cents = scope.facts.smallest_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
             raise Differs(
                 f"record.amount_cents: {amount_cents} is not residual credit, because a game was started for "
@@ -49,9 +49,9 @@ def check_residual_prize(scope: Scope) -> None:
     if terms is not None:
         is_sound = prize_cents == terms.useful_cents
     else:
-        is_sound = prize_cents <= (scope.facts.least_stake_cents or prize_cents)
+        is_sound = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
     if not is_sound or prize_cents <= scope.record["amount_cents"]:
-        price_cents = scope.facts.least_stake_cents if terms is None else terms.useful_cents
+        price_cents = scope.facts.smallest_stake_cents if terms is None else terms.useful_cents
         raise Differs(
             f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
             f"{scope.record['amount_cents']}; found {prize_cents}"
@@ -76,7 +76,7 @@ def check_smallest_stake(scope: Scope) -> None:
 
 def check_game_is_offered(scope: Scope) -> None:
     """Check that the game may be played: no host has disabled it, and its table has not been changed."""
-    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
+    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables:
         raise Differs(
             f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
             "the memory before this entry"
@@ -100,7 +100,7 @@ def check_return_reason(scope: Scope) -> None:
     if reason == "taken_down":
         fits = state is State.IDLE
     elif reason == "changed":
-        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.played
+        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.tables_played
     else:
         fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
     if not fits:

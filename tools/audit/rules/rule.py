@@ -58,7 +58,7 @@ class Move:
     dims: Pattern = field(default_factory=dict)
     may_repeat: bool = False
     """Whether any number of such transfers is allowed; names bound by one are not bound for the next."""
-    may_miss: bool = False
+    is_optional: bool = False
     """Whether the transfer may be absent."""
 
 
@@ -168,10 +168,10 @@ class Rule:
             return
         state = derive_machine_state(scope.ledger, scope.position, scope.facts)
         if state is State.IDLE:
-            scope.facts.idle_at[scope.position] = scope.entry.time_utc
+            scope.facts.last_idle_times[scope.position] = scope.entry.time_utc
         if (
             is_within(state, self.allowed_states)
-            or scope.facts.moved.get(scope.position) in self.allowed_after_kinds
+            or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
         ):
             return
         # Earlier versions, which recorded no terms, did not check whether they had stopped since the
@@ -186,11 +186,11 @@ class Rule:
         reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if reservation is None:
             raise Differs(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
-        kind = scope.facts.reserved_as.get(reservation.id, reservation.kind)
+        kind = scope.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
         kinds = self.entry.settled_kinds
         if kind not in kinds:
             raise Differs(f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}")
-        scope.held = reservation
+        scope.reservation = reservation
         first = reservation.transfers[0]
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
 
@@ -241,13 +241,13 @@ class Rule:
         unmatched = list(transfers)
         for move, matchers in self._moves:
             while unmatched and _fits(
-                unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.may_miss)
+                unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.is_optional)
             ):
                 unmatched.pop(0)
                 if not move.may_repeat:
                     break
             else:
-                if not (move.may_repeat or move.may_miss):
+                if not (move.may_repeat or move.is_optional):
                     missing_move = f"{move.source} to {move.target}"
                     recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched]
                     raise Differs(
@@ -279,7 +279,7 @@ class Rule:
                 f"record.persons: expected at least {self.persons} people, found {format_value(persons)}"
             )
         for person in persons:
-            if not scope.facts.may(person, self.permission):
+            if not scope.facts.has_permission(person, self.permission):
                 raise Differs(
                     f"record.persons: {format_value(person)} lacks the permission {self.permission}"
                 )

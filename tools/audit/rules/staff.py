@@ -36,18 +36,22 @@ def _check_next_change(scope: Scope) -> None:
         raise Differs(f"record.role: {format_value(role)} is not a role")
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise Differs(f"record.whom: {format_value(person_id)} is not a staff number")
-    if facts.people and scope["by"] not in {"", DEMONSTRATION} and not facts.is_staff(scope["by"]):
+    if (
+        facts.roles_by_staff_number
+        and scope["by"] not in {"", DEMONSTRATION}
+        and not facts.is_staff(scope["by"])
+    ):
         raise Differs(f"record.person: {format_value(scope['by'])} is not an enrolled member of staff")
     is_added = scope.entry.kind == STAFF_ADDED.kind
-    if (person_id in facts.people) == is_added:
+    if (person_id in facts.roles_by_staff_number) == is_added:
         enrolled = "already" if is_added else "not"
         raise Differs(
             f"record.whom: {format_value(person_id)} was {enrolled} in the staff list before this entry"
         )
-    if facts.people.get(person_id, role) != role:
+    if facts.roles_by_staff_number.get(person_id, role) != role:
         raise Differs(
-            f"record.role: expected {format_value(facts.people[person_id])}, the role of {person_id} before this entry;"
-            f" found {format_value(role)}"
+            f"record.role: expected {format_value(facts.roles_by_staff_number[person_id])}, the role of {person_id} "
+            f"before this entry; found {format_value(role)}"
         )
 
 
@@ -111,7 +115,7 @@ RULES: Final = (
             require_equal(
                 "record.role does not match the person's role in the staff list",
                 lambda scope: scope.record["role"],
-                lambda scope: scope.facts.people.get(scope["person"], scope.record["role"]),
+                lambda scope: scope.facts.roles_by_staff_number.get(scope["person"], scope.record["role"]),
             ),
         ),
     ),

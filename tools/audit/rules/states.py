@@ -27,26 +27,26 @@ _KEY_PREFIXES_WITHOUT_EFFECT: Final = tuple(
 )
 
 
-class _Books:
-    """The values stored in the machine's memory up to the current entry, as the journal's interface offers them."""
+class _StoredValues:
+    """A substitute for the journal: the machine's stored values as the audit derived them up to the current entry."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
         # Stored definitions and their facts are many, and do not affect the machine's state.
-        self._many = {
+        self._values_with_effect = {
             key: self._state[key] for key in self._state if not key.startswith(_KEY_PREFIXES_WITHOUT_EFFECT)
         }
 
     def state(self, key: str) -> JSON:
-        """Return the value that the machine's memory holds under a key."""
+        """Return the value that the machine has stored under a storage key after the current entry, or None."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Return all values in the journal's memory under keys with this prefix, by key."""
-        return {key: value for key, value in self._many.items() if key.startswith(prefix)}
+        """Return the stored values under storage keys with this prefix, except those that do not affect the state."""
+        return {key: value for key, value in self._values_with_effect.items() if key.startswith(prefix)}
 
 
-class _Remembered:
+class _MachineFromMemory:
     """A substitute for one position of a machine, built from its memory alone, as after a restart."""
 
     doors_open = Machine.doors_open
@@ -55,7 +55,7 @@ class _Remembered:
 
     def __init__(self, ledger: Ledger, position: int) -> None:
         self.position: Final = Position(position)
-        self.journal: Final = cast("Journal", _Books(ledger))
+        self.journal: Final = cast("Journal", _StoredValues(ledger))
         self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.keys)
 
     def component(self, kind: type[T]) -> T:
@@ -70,10 +70,10 @@ class _Remembered:
 def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
     """Return the machine state that the rules derive from a position's memory before the entry."""
     key = position, PlayKey.GAME in ledger.state
-    state = facts.states.get(key)
+    state = facts.cached_states.get(key)
     if state is None:
-        remembered: Any = _Remembered(ledger, position)
-        state = facts.states[key] = FEATURES.rules.derive_state(remembered)
+        machine: Any = _MachineFromMemory(ledger, position)
+        state = facts.cached_states[key] = FEATURES.rules.derive_state(machine)
     return state
 
 
@@ -88,7 +88,7 @@ def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
 
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     """Return whether the entry's position was idle within the given number of seconds before the entry."""
-    idle_at = facts.idle_at.get(read_position(entry))
+    idle_at = facts.last_idle_times.get(read_position(entry))
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 
 

@@ -30,7 +30,7 @@ def _check_charge(scope: Scope) -> None:
         )
     time_paid, start = (
         scope.value_before(PlayKey.TIME_PAID),
-        scope.facts.started_at.get(scope.position, scope.entry.time_utc),
+        scope.facts.last_game_start_times.get(scope.position, scope.entry.time_utc),
     )
     is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
     if is_same_table and scope.entry.time_utc < datetime.fromisoformat(time_paid["until"]):

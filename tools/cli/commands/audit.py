@@ -37,6 +37,7 @@ from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.journal_source import EXPORT, STATE, iter_journals
+from tools.cli.memory_folder import find_memory_folder
 from tools.cli.result_file import resolve_links, result_file
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
@@ -76,11 +77,13 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     The export signs only entries that this machine wrote: it first checks every CRC and signature, and that
     no entry is missing at the end.
     """
-    folder = state or default_state_dir()
+    folder = find_memory_folder(state)
     try:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
-            raise click.ClickException(f"{folder}: there is no machine key to sign with")
+            raise click.ClickException(
+                f"{folder}: no machine has been started in this folder: there is no machine key to sign with"
+            )
         with (
             show_progress("checking and writing"),
             open_view(folder, key=key, second_dir=second) as view,
@@ -444,6 +447,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
         "person": ", ".join(FEATURES.entries.list_authors(entry)),
+        "position": entry.transaction.dims.get("position"),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }
@@ -456,6 +460,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
         "entry": play.start.sequence,
         "time": play.start.time_utc.isoformat(timespec="seconds"),
         "kind": start.get("game", {}).get("id", ""),
+        "position": play.start.transaction.dims.get("position"),
         "bet_cents": play.bet_cents,
         "win_cents": play.win_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],

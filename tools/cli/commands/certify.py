@@ -326,7 +326,7 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
     columns = (
         "rule",
         Column("requirements", text=" ".join),
-        Column("", "status", style=_STYLE_BY_STATUS.get),
+        Column("status", "status", style=_STYLE_BY_STATUS.get),
         "evidence",
     )
     rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)

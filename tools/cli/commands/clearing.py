@@ -187,7 +187,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
         (name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value
     )
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
-    state_column = Column("", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
+    state_column = Column("state", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
     columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), state_column)
     return Table(columns, (*agreed_rows, *suspect), empty_text="no meter has counted anything")
 
@@ -209,7 +209,9 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
         rows.append((label, *map(text, values), _compare_copies(*values)))
-    state_column = Column("", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE)
+    state_column = Column(
+        "state", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE
+    )
     columns: Columns = (
         "meter",
         Column("first copy", is_right_aligned=True),
@@ -254,7 +256,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
         Column("amount", "cents", is_right_aligned=True, text=money),
         Column("first copy", is_right_aligned=True, text=money),
         Column("second copy", is_right_aligned=True, text=money),
-        Column("", "standing"),
+        Column("state", "standing"),
         "what",
         Column("possible decisions", "may_be"),
     )

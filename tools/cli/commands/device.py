@@ -78,6 +78,8 @@ def command(
     if protocol is not None:
         _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
         return
+    if port is not None:
+        raise click.ClickException("--port needs --protocol, the protocol of the real device on it")
     folder = StateFolder(state_dir or default_state_dir())
     try:
         with BenchClient(folder.run) as hand:
@@ -113,7 +115,11 @@ def _listen(
 ) -> None:
     """Connect to a real device without a machine, and print its events until stopped."""
     if port is None:
-        raise click.ClickException("--protocol needs --port")
+        raise click.ClickException("--protocol needs --port, the serial port of the real device")
+    if not port.exists():
+        raise click.ClickException(
+            f"{port} does not exist; `egm cabinet devices` lists the serial ports here"
+        )
     try:
         cents = frozenset(int(word) for word in accept.split(",") if word)
     except ValueError:

@@ -83,7 +83,7 @@ def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
         current_status, (level, seconds) = (
-            gat_port.verifier.status(),
+            gat_port.verifier.read_status(),
             gat_port.verifier.read_last_authentication(),
         )
     except GatError as error:
@@ -138,6 +138,6 @@ def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, outpu
 def results(gat_port: _GatPort, output_format: str) -> None:
     """Print the results of the last GAT calculation again, without starting a new one."""
     try:
-        echo(gat_port.verifier.results(output_format).decode())
+        echo(gat_port.verifier.read_results(output_format).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error

@@ -8,8 +8,10 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
+from egm.progressive.last_hits import HIT_KINDS, group_last_hits
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
+from meters.recall import read_details
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, format_figure, show
 
 
@@ -17,8 +19,9 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, fo
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
 @add_format_options
 def command(state: Path | None, *, output_format: OutputFormat) -> None:
-    """Show every progressive level the machine keeps, and its contributions and claims on a link.
+    """Show every progressive level the machine keeps, its contributions and claims on a link, and the last hits.
 
+    The last 25 hits of each level are shown (D-18).
     Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
     """
     try:
@@ -34,13 +37,17 @@ def command(state: Path | None, *, output_format: OutputFormat) -> None:
                 }
                 for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
             }
+            last_hits = {
+                pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
+                for pool, hits in group_last_hits(view.entries(HIT_KINDS, newest_first=True)).items()
+            }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    tables = [
-        each for each in (_build_own_table(own_levels), _build_linked_table(linked)) if each is not None
-    ]
+    built_tables = _build_own_table(own_levels), _build_linked_table(linked), _build_hits_table(last_hits)
+    tables = [table for table in built_tables if table is not None]
     empty_table = Table(("level",), empty_text="no progressive level")
-    show(output_format, *tables or (empty_table,), document={"own": own_levels, "linked": linked})
+    document = {"own": own_levels, "linked": linked, "last_hits": last_hits}
+    show(output_format, *tables or (empty_table,), document=document)
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
@@ -124,3 +131,19 @@ def _build_linked_table(linked: dict[str, Any]) -> Table | None:
         if rows
         else None
     )
+
+
+def _build_hits_table(last_hits: dict[str, list[dict[str, Any]]]) -> Table | None:
+    """Return the table of the last hits of each level, or None if none was hit."""
+    columns = (
+        "level",
+        Column("time (UTC)", "time_utc"),
+        "game",
+        _build_amount_column("amount", "amount_cents"),
+    )
+    rows = [
+        (pool, hit["time_utc"], hit["game"], hit["amount_cents"])
+        for pool, hits in last_hits.items()
+        for hit in hits
+    ]
+    return Table(columns, rows, title="last hits, minor units", naming=1) if rows else None

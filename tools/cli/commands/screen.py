@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from egm.config.cabinet_file import POSITIONS_MAX, StateFolder, default_state_dir
+from egm.config.cabinet_file import POSITIONS_MAX, StateFolder
 from tools.cli.commands.par import load
 from tools.cli.journal_source import STATE
+from tools.cli.memory_folder import find_memory_folder
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
@@ -46,10 +47,15 @@ def command() -> None:
     help="The quality of the WebP file.",
 )
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
-    """Write to FILE an animation (WebP) of a game that is played with the machine's own generator.
+    """Write to FILE (.webp) an animation of a game that is played with the machine's own generator.
 
     If FILE is a definition (.toml), one still picture of that game is written next to it (PNG).
     """
+    if file.suffix not in {".webp", ".toml"}:
+        raise click.ClickException(
+            f"{file}: write the name of a .webp file to draw, with --game for a game of the library;"
+            " or of a definition (.toml)"
+        )
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment must be set first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
@@ -90,12 +96,12 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         raise click.UsageError(
             "--top and --position cannot be combined: the top display belongs to the machine"
         )
-    path = StateFolder(state or default_state_dir()).get_address_path(None if top else position)
+    path = StateFolder(find_memory_folder(state)).get_address_path(None if top else position)
     try:
         url = path.read_text("utf-8").strip()
     except OSError as error:
         raise click.ClickException(
-            f"{path}: {error.strerror}; the first address was printed where `egm run` was started"
+            f"{path}: {error.strerror}: no browser screen is running; `egm run --screen web` starts one"
         ) from error
     if not _is_screen_running(url):
         raise click.ClickException(f"no screen is running at {url.partition('?')[0]}: start `egm run`")

@@ -37,7 +37,7 @@ class _Result:
     tally: Tally
     """The sums over the simulated games."""
     verdict: ReturnVerdict
-    """The simulated return compared with the exact one."""
+    """The simulated return with its interval and z-score, and whether the exact return is in that interval."""
     hits: Share | None
     """The simulated hit frequency compared with the exact one; None if that is unknown."""
     fit: Fit | None

@@ -22,13 +22,13 @@ PLAYS: Final = 1000
 
 def figures() -> Iterator[Figure]:
     """Yield the figures; the two distributions must agree."""
-    exact, law = measure_call(_joint)
+    exact, distribution = measure_call(_joint)
     plain, counts = measure_call(_every_draw)
-    if law != counts:
-        raise AssertionError("the joint law and the enumeration of every draw differ")
+    if distribution != counts:
+        raise AssertionError("the joint distribution and the enumeration of every draw differ")
     draws = comb(NUMBERS, DRAWN)
     yield Figure(
-        f"law of three overlapping cards, {DRAWN} of {NUMBERS}",
+        f"distribution of three overlapping cards, {DRAWN} of {NUMBERS}",
         1000 * exact,
         "ms",
         f"every one of {draws:,} draws, in the same language",
@@ -38,7 +38,7 @@ def figures() -> Iterator[Figure]:
     )
     kings, _ = measure_call(lambda: _kings(20))
     yield Figure(
-        f"law of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
+        f"distribution of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
         1000 * kings,
         "ms",
         better="lower",

@@ -15,7 +15,7 @@ from paytables.reels import compiled, moments
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
-from paytables.reels.win_distribution import run_distribution
+from paytables.reels.win_distribution import compute_run_distribution
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.lab.simulation import play_batch
 
@@ -58,7 +58,7 @@ def _base(factor: int = 1) -> ReelSet:
 
 
 def _moments(reels: ReelSet) -> None:
-    moments.run_table(reels, moments.count_ends_by_component(reels), second=False)
+    moments.compute_run_figures(reels, moments.count_ends_by_component(reels), second=False)
     moments.compute_second_moment(reels)
 
 
@@ -75,7 +75,7 @@ def _exact() -> Iterator[Figure]:
     enumerated = WINDOWS / measure_processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
     exact = _moments_seconds(1)
     exact_longer = _moments_seconds(4)
-    law = measure_processor_seconds(lambda: run_distribution(_base()))
+    law = measure_processor_seconds(lambda: compute_run_distribution(_base()))
     for name, seconds, aim in (
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),

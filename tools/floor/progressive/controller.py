@@ -46,6 +46,8 @@ from tools.floor.progressive.store import Session, Store
 _TERM_SHIFT_BITS = 40
 #: How long signs show who has won a level.
 _WIN_DISPLAY_TIME = timedelta(minutes=1)
+#: The longest exact odds that the text of a refusal contains, in characters.
+_EXACT_ODDS_LENGTH_MAX = 40
 
 
 class ControllerError(OperatorError):
@@ -196,8 +198,8 @@ class Controller:
             return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
         if enrolment.odds != record.odds:
             reason = (
-                f"the odds are {enrolment.odds} hits a wager; expected "
-                f"{record.odds}, as at every machine of the level"
+                f"the mean hits of a wager are {_format_odds(enrolment.odds)}; expected "
+                f"{_format_odds(record.odds)}, as at every machine of the level"
             )
             return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
@@ -661,6 +663,12 @@ class Controller:
 
     def _format_time(self) -> str:
         return self._now().isoformat()
+
+
+def _format_odds(odds: Fraction) -> str:
+    """Return the mean hits of a wager as text; a fraction that is too long to be read is rounded."""
+    exact = str(odds)
+    return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 
 
 def _note_refusal(session: Session, at: str, refusal: Refused) -> None:

@@ -48,7 +48,7 @@ class Plate:
     names: Mapping[str, str]
     thousandths: int | None
     """The amount on the rolling drums, in thousandths of a minor unit; None if no amount is displayed."""
-    heard_ns: int | None
+    value_age_ns: int | None
     """The time since the level's last live value, in nanoseconds; None if there was none."""
     win: LevelWin | None = None
     """The last win, which is shown for a while; else None."""
@@ -63,7 +63,7 @@ class _Level:
     """The amount on the drums when the last value arrived, in thousandths of a minor unit."""
     changed_ns: int
     """The monotonic time in nanoseconds at which the last value arrived."""
-    heard_ns: int | None = None
+    received_ns: int | None = None
     """The monotonic time in nanoseconds at which the last live (not retained) value arrived; None before the first."""
 
     def thousandths(self, now_ns: int) -> int:
@@ -77,7 +77,7 @@ class _Level:
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is so recent that the amount may be displayed."""
-        return self.heard_ns is not None and now_ns - self.heard_ns <= VALUE_STALE_NS
+        return self.received_ns is not None and now_ns - self.received_ns <= VALUE_STALE_NS
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class Sign:
                 level.start, level.changed_ns = level.thousandths(now_ns), now_ns
             level.value = value
         if not retained:
-            level.heard_ns = now_ns
+            level.received_ns = now_ns
         return ""
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
@@ -126,20 +126,20 @@ class Sign:
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
-        alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
+        alive = sorted(name for name, level in self._levels.items() if level.received_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
     def _build_plate(self, name: str, now_ns: int) -> Plate:
         """Return what the sign displays of one level now."""
         level = self._levels.get(name)
         if level is None:
-            return Plate(level=name, names={}, thousandths=None, heard_ns=None)
+            return Plate(level=name, names={}, thousandths=None, value_age_ns=None)
         win, win_ns = self._wins.get(name, (None, 0))
         return Plate(
             level=name,
             names=level.value.names,
             thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
-            heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
+            value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
             win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
         )
 
@@ -163,7 +163,7 @@ class SignMonitor:
             lit = plate.thousandths is not None
             if lit != self._lit.get(plate.level):
                 self._lit[plate.level] = lit
-                self.report(f"{plate.level}: {'shown' if lit else 'not heard, no amount is shown'}")
+                self.report(f"{plate.level}: {'shown' if lit else 'not received, no amount is shown'}")
         return plates
 
 

@@ -21,7 +21,7 @@ _PLATE_HEIGHT_MAX: Final = 460.0
 _GROUP_SECONDS: Final = 8.0
 #: Seconds that an amount is shown in the format of one language before it changes to the other's.
 _LANGUAGE_SECONDS: Final = 6.0
-#: Nanoseconds for which the lamp for staff is lit after a value.
+#: Nanoseconds for which the lamp for staff is bright after a value.
 _STAFF_LAMP_NS: Final = 400_000_000
 #: Separates the texts of the two languages.
 _LANGUAGE_SEPARATOR: Final = "  ·  "
@@ -106,10 +106,15 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
-    """Draw the lamp for staff: it flashes with every new value, and is red if an amount is missing."""
+    """Draw the small lamp for staff: bright for a moment after each received amount, else dim.
+
+    It is red while the amount of a level is unknown, and if the sign has no levels.
+    """
     wide, high = stage.layout.size
-    ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
-    dark = not plates or any(plate.thousandths is None for plate in plates)
-    lit = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_NS
-    paint = stage.painter.get_faded_colour("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
+    ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
+    is_alarm = not plates or any(plate.thousandths is None for plate in plates)
+    is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_NS
+    paint = stage.painter.get_faded_colour(
+        "alarm" if is_alarm else "win", 1.0 if is_alarm or is_bright else 0.3
+    )
     stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)

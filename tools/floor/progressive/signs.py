@@ -65,18 +65,19 @@ class SignBook:
         with store.transaction() as session:
             self._known = {record.id: record for record in read_signs(session)}
         # No heartbeats were received while no controller ran: each sign has its five seconds from now.
-        self._heard_ns = dict.fromkeys(self._known, began_ns)
+        self._received_ns = dict.fromkeys(self._known, began_ns)
 
     def store_heartbeat(self, beat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
         self._beats[beat.sign] = beat
-        self._heard_ns[beat.sign] = self._now_ns()
+        self._received_ns[beat.sign] = self._now_ns()
 
     def update_states(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; store changes, record them as events, and report them."""
         now_ns = self._now_ns()
         records = {
-            name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
+            name: self._build_record(name, received_ns, now_ns)
+            for name, received_ns in self._received_ns.items()
         }
         changed_signs = [sign for name, sign in records.items() if self._has_changed(name, sign)]
         if changed_signs or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
@@ -86,7 +87,7 @@ class SignBook:
                 for name, sign in records.items():
                     if name in self._known and name not in listed:
                         # removed from the list; its next heartbeat makes it a new sign
-                        del self._heard_ns[name]
+                        del self._received_ns[name]
                         continue
                     session.put_sign(name, sign.to_text())
                 for sign in changed_signs:
@@ -94,10 +95,10 @@ class SignBook:
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed_signs:
                 self._report(_format_sign_line(sign))
-        self._known = {name: sign for name, sign in records.items() if name in self._heard_ns}
+        self._known = {name: sign for name, sign in records.items() if name in self._received_ns}
         return tuple(self._known.values())
 
-    def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
+    def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
         previous, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
         if beat is None and previous is not None:
@@ -105,10 +106,10 @@ class SignBook:
         else:
             shown_cents = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
             heard_at = (
-                at if previous is None or now_ns - heard_ns < _RECORD_INTERVAL_NS else previous.heard_at
+                at if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS else previous.heard_at
             )
         status: Status = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
-        if now_ns - heard_ns > VALUE_STALE_NS:
+        if now_ns - received_ns > VALUE_STALE_NS:
             status = "silent"
         elif beat is None and previous is not None:
             status = previous.status

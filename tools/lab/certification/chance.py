@@ -28,16 +28,16 @@ def chance_decides(case: Case) -> Iterator[Finding]:
     """Check that chance decides every bet (QC s.88): a bet must not win the same amount in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
-            words = f"bet {bet.bet}: its variance is beyond exact reach, and is not held"
-            yield Finding("chance-decides", ("B-01",), Status.NOTED, words)
+            evidence = f"bet {bet.bet}: not checked, because its variance cannot be computed exactly"
+            yield Finding("chance-decides", ("B-01",), Status.NOTED, evidence)
         else:
             first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
-            words = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same"
+            evidence = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same amount"
             yield Finding(
                 "chance-decides",
                 ("B-01",),
                 status_from_check(ok=bet.variance > 0),
-                f"bet {bet.bet}: {first}{words}",
+                f"bet {bet.bet}: {first}{evidence}",
             )
 
 
@@ -48,15 +48,20 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
         decisions = 0
         for bet in bets:
             for _ in range(_GAMES):
-                decided, draws = _play_game(case, bet, option, decisions)
-                decisions += decided
+                decision_count, draws = _play_game(case, bet, option, decisions)
+                decisions += decision_count
                 if not draws:
                     yield Finding(
-                        "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
+                        "draw-on-every-path",
+                        ("B-01",),
+                        Status.FAIL,
+                        f"bet {bet.bet}, {name}: no random number was drawn",
                     )
                     return
-        words = f"{name}: {format_count(_GAMES * len(bets), 'game')}, {format_count(decisions, 'decision')}"
-        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, words)
+        evidence = (
+            f"{name}: {format_count(_GAMES * len(bets), 'game')}, {format_count(decisions, 'decision')}"
+        )
+        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, evidence)
         if not decisions:
             return
 
@@ -69,17 +74,17 @@ def _play_game(
     Return the number of decisions, and whether any draw had more than one possible result.
     """
     draw = RecordingDraw(case.draw)
-    game, decided = case.game.with_table_state(bet.table), 0
+    game, decision_count = case.game.with_table_state(bet.table), 0
     wager = build_wager(game, bet)
 
     def take_tested_option(decision: Decision) -> Choice:
         """Take the option of the decision policy under test, and count the decision."""
-        nonlocal decided
-        decided += 1
-        return Choice(decision.options[option(earlier_decisions + decided - 1, len(decision.options))])
+        nonlocal decision_count
+        decision_count += 1
+        return Choice(decision.options[option(earlier_decisions + decision_count - 1, len(decision.options))])
 
     play_with_answers(game.play(wager, draw), wager, take_tested_option)
-    return decided, any(bound > 1 for bound, _, _ in draw.records)
+    return decision_count, any(bound > 1 for bound, _, _ in draw.records)
 
 
 def strategy(case: Case) -> Iterator[Finding]:
@@ -109,10 +114,10 @@ def strategy(case: Case) -> Iterator[Finding]:
             )
     worst_return, best_return = case.analysis.worst_rtp, case.analysis.maximum_rtp
     bets = format_count(len(case.analysis.bets), "bet")
-    words = (
+    evidence = (
         f"{format_percent(best_return)} for the best of {bets}, {format_percent(worst_return)} for the worst"
     )
-    yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
+    yield Finding("strategy", ("P-10",), Status.PASS, f"{evidence}, decisions of the player included")
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
@@ -124,7 +129,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     requirements = ("B-12", "B-17", "C-22")
     not_bought = case.analysis.list_prizes_not_bought()
     for bet in case.analysis.bets:
-        never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
+        prizes_never_won = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
         evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             wins = sorted(
@@ -135,11 +140,14 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
                 evidence += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
             else:
                 games_to_win = _count_games_to_win(case, bet)
-                games_text = format_count(games_to_win or _GAMES_OF_WIN, "game")
-                evidence += f"; in {games_text} {'one' if games_to_win else 'none'} won"
+                evidence += (
+                    f"; game {games_to_win} was the first to win"
+                    if games_to_win
+                    else f"; none of {format_count(_GAMES_OF_WIN, 'game')} won"
+                )
             status = status_from_check(ok=bet.rtp > 0 and bool(wins or games_to_win))
-        if never:
-            evidence, status = f"no result wins {never}", Status.FAIL
+        if prizes_never_won:
+            evidence, status = f"no result wins {prizes_never_won}", Status.FAIL
         elif bet.bet in not_bought:
             evidence += f"; only other bets win {', '.join(not_bought[bet.bet])}"
             status = Status.FAIL if case.profile.awards.every_prize_at_every_bet else Status.NOTED
@@ -166,7 +174,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
     """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
     rows_with_odds = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
-    by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
+    play_spots = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
     rows = case.game.build_presentation().get("pays")
     displayed_rows = (
         [(row["name"], row.get("spot", "")) for row in rows if "name" in row]
@@ -179,16 +187,12 @@ def pay_tables(case: Case) -> Iterator[Finding]:
         if (name, spot) not in rows_with_odds
     ]
     if displayed_rows:
-        missing_rows = [words for words, spot in rows_without_odds if spot not in by_play]
+        missing_rows = [row_text for row_text, spot in rows_without_odds if spot not in play_spots]
         evidence = f"{format_count(len(displayed_rows) - len(rows_without_odds), 'row')} with their odds"
-        evidence += (
-            f"; printed, and no figure says how often it is won: {', '.join(missing_rows)}"
-            if missing_rows
-            else ""
-        )
+        evidence += f"; displayed without known odds: {', '.join(missing_rows)}" if missing_rows else ""
         yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing_rows), evidence)
-    if decided := [words for words, spot in rows_without_odds if spot in by_play]:
-        evidence = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
+    if rows_of_play := [row_text for row_text, spot in rows_without_odds if spot in play_spots]:
+        evidence = f"{', '.join(rows_of_play)}: depends on the play of the hand, so its odds are not stated separately"
         yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, evidence)
 
 
@@ -198,13 +202,15 @@ def stages_played(case: Case) -> Iterator[Finding]:
     if isinstance(rules, ReelRules):
         played_stages = {made.mode.stage for made in rules.stages.values()}
         played_stages |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
-        never = sorted(set(rules.definition.stage) - played_stages)
-        words = (
-            f"{', '.join(never)}: nothing leads there"
-            if never
+        unreachable_stages = sorted(set(rules.definition.stage) - played_stages)
+        evidence = (
+            f"{', '.join(unreachable_stages)}: no bet leads to this stage"
+            if unreachable_stages
             else f"{format_count(len(played_stages), 'stage')}"
         )
-        yield Finding("stages-played", ("B-12", "B-17"), status_from_check(ok=not never), words)
+        yield Finding(
+            "stages-played", ("B-12", "B-17"), status_from_check(ok=not unreachable_stages), evidence
+        )
 
 
 #: The rules of this module.

@@ -57,8 +57,8 @@ def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
     renamed = _match_renamed_symbols(old_data, new_data)
     changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, renamed), new_data))
     if renamed:
-        words = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
-        changes = (*changes, Change("symbol.id", None, words, Class.THEME))
+        renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
+        changes = (*changes, Change("symbol.id", None, renaming_text, Class.THEME))
     asks = max((change.asks for change in changes), key=list(Class).index, default=Class.SAME)
     if asks is not Class.FULL and _list_bet_figures(old) != _list_bet_figures(new):
         changes = (*changes, Change("return", _list_bet_figures(old), _list_bet_figures(new), Class.FULL))
@@ -84,8 +84,8 @@ def _match_renamed_symbols(old_data: Any, new_data: Any) -> dict[str, str]:
     if len(old_symbols) != len(new_symbols) or len(set(new_symbols)) != len(new_symbols):
         return {}
     renamed = {a: b for a, b in zip(old_symbols, new_symbols, strict=True) if a != b}
-    words = set(re.findall(r"[\w-]+", json.dumps({**old_data, "game": None})))
-    return {} if words & set(renamed.values()) else renamed
+    old_words = set(re.findall(r"[\w-]+", json.dumps({**old_data, "game": None})))
+    return {} if old_words & set(renamed.values()) else renamed
 
 
 def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:

@@ -117,7 +117,7 @@ class _ScriptedDraws:
     """The number of draws made."""
 
     def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the draw is the same for every purpose)
-        """Return the next scripted value; after them 0, or ``bound - 1`` if ``last``."""
+        """Return the next scripted value; after them 0, or ``bound - 1`` if ``ends_with_highest``."""
         self.draw_count += 1
         if self.draw_count <= len(self.values):
             return self.values[self.draw_count - 1]
@@ -125,18 +125,18 @@ class _ScriptedDraws:
 
 
 class _SteppedRound:
-    """A round replayed step by step; ``shown`` collects the steps displayed after the last scripted draw."""
+    """A round replayed step by step; ``displayed_steps`` collects the steps displayed after the last scripted draw."""
 
     def __init__(
         self, game: Game, wager: Wager, draw: _ScriptedDraws, policy: Callable[[int, int], int]
     ) -> None:
-        self.shown: list[str] = []
+        self.displayed_steps: list[str] = []
         self.ended = False
         self._draw = draw
         self._play: Play = game.play(wager, draw)
         self._answer: Choice | None = None
         """The answer to the last decision, or None."""
-        self._way, self._asked = policy, 0
+        self._policy, self._decision_count = policy, 0
 
     def play_step(self) -> None:
         """Play the next step; on the first call, all steps up to the last scripted draw."""
@@ -146,14 +146,14 @@ class _SteppedRound:
                 step = self._play.send(self._answer)
             except StopIteration as end:
                 self.ended = True
-                self.shown.append(repr(end.value))
+                self.displayed_steps.append(repr(end.value))
                 return
             self._answer = None
             if isinstance(step, Decision):
-                self._answer = Choice(step.options[self._way(self._asked, len(step.options))])
-                self._asked += 1
+                self._answer = Choice(step.options[self._policy(self._decision_count, len(step.options))])
+                self._decision_count += 1
             if self._draw.draw_count >= scripted_count:
-                self.shown.append(repr(step))
+                self.displayed_steps.append(repr(step))
                 return
 
 
@@ -163,7 +163,7 @@ class _PlayedRound:
 
     game: Game
     wager: Wager
-    way: Callable[[int, int], int]
+    policy: Callable[[int, int], int]
     """The decision policy: the index of the option, from the decision's index and number of options."""
     draws: list[tuple[int, int, str]] = field(default_factory=list)
     """The random numbers drawn, as (bound, value, purpose)."""
@@ -177,7 +177,9 @@ class _PlayedRound:
         earlier_values = [value for _, value, _ in self.draws[:at]]
         runs = [
             [
-                _SteppedRound(self.game, self.wager, _ScriptedDraws([*earlier_values, value], last), self.way)
+                _SteppedRound(
+                    self.game, self.wager, _ScriptedDraws([*earlier_values, value], last), self.policy
+                )
                 for last in (False, True)
             ]
             for value in range(self.draws[at][0])
@@ -185,7 +187,7 @@ class _PlayedRound:
         while True:
             for run in (run for pair in runs for run in pair):
                 run.play_step()
-            counts = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
+            counts = Counter(tuple(tuple(run.displayed_steps) for run in pair) for pair in runs).values()
             if real_object.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
                 return counts
 
@@ -221,8 +223,8 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     if "others" in bet.options:
         seats = {str(bet.options["seat"]): own_bets, **bet.options["others"]}
         return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
-    laid = {**bet.options, "bets": own_bets} if bet.required_bets else bet.options
-    return game.build_wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
+    wager_options = {**bet.options, "bets": own_bets} if bet.required_bets else bet.options
+    return game.build_wager(bet.cost_credits + sum(bet.required_bets.values()), **wager_options)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
@@ -235,37 +237,39 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         return
     kinds: set[str] = set()
     numbers_tried = 0
-    for course in _iter_played_rounds(case):
-        fresh = {_strip_index(purpose) for _, _, purpose in course.draws} - kinds
-        kinds |= fresh
-        for at, (bound, _, purpose) in enumerate(course.draws):
-            if _strip_index(purpose) not in fresh:
+    for played_round in _iter_played_rounds(case):
+        new_kinds = {_strip_index(purpose) for _, _, purpose in played_round.draws} - kinds
+        kinds |= new_kinds
+        for at, (bound, _, purpose) in enumerate(played_round.draws):
+            if _strip_index(purpose) not in new_kinds:
                 continue
             real = build_real_object(case.game, purpose)
-            earlier = {each for each, _, _ in course.draws[:at]}
-            if not real.can_draw_from(bound, earlier):
-                words = f"{purpose}: one of {bound:,} is drawn, where {sum(real.pieces)} are depicted"
-                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
-                return
-            pieces = course.count_numbers_by_display(at, real)
-            if not real.can_have_piece_counts(pieces):
-                words = (
-                    f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
-                    f"them {format_count(max(pieces), 'time')}; the real object has fewer of it"
+            earlier_bounds = {each for each, _, _ in played_round.draws[:at]}
+            if not real.can_draw_from(bound, earlier_bounds):
+                evidence = (
+                    f"{purpose}: drawn from {bound:,} numbers, but {sum(real.pieces)} pieces are depicted"
                 )
-                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
+                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, evidence)
+                return
+            pieces = played_round.count_numbers_by_display(at, real)
+            if not real.can_have_piece_counts(pieces):
+                evidence = (
+                    f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
+                    f"them {format_count(max(pieces), 'time')}; the real object does not have so many of it"
+                )
+                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, evidence)
                 return
             numbers_tried += bound
     if not numbers_tried:
-        words = "no number is drawn: a real wheel decides"
-        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, words)
+        evidence = "no number is drawn, because a physical wheel decides"
+        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, evidence)
         return
     names = ", ".join(sorted(kinds))
-    words = (
-        f"{format_count(numbers_tried, 'drawn number')} tried: each piece comes as often as the real object has it"
+    evidence = (
+        f"{format_count(numbers_tried, 'drawn number')} tried: each piece is as likely as with the real object"
         f" ({names})"
     )
-    yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, words)
+    yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, evidence)
 
 
 def _strip_index(purpose: str) -> str:
@@ -285,7 +289,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
                 status, evidence = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
             elif 0 in weights:
                 status = Status.FAIL
-                evidence = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
+                evidence = f"{weights.count(0)} of {len(weights)} stops are displayed but never drawn"
             else:
                 status, evidence = Status.NOTED, f"{len(weights)} stops that are not equally likely"
             yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
@@ -309,16 +313,16 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
     """
     weights = reels.weights[reel]
     total = sum(weights)
-    spun = Counter(
+    spin_counts = Counter(
         reels.spin(_ScriptedDraws([0] * reel + [value], ends_with_highest=False))[reel]
         for value in range(total)
     )
-    counts_again = Counter(
+    respin_counts = Counter(
         reels.spin_some(_ScriptedDraws([value], ends_with_highest=False), [reel])[reel]
         for value in range(total)
     )
-    for manner, counts in (("drawn", spun), ("drawn again", counts_again)):
+    for verb, counts in (("drawn", spin_counts), ("drawn again", respin_counts)):
         for stop, weight in enumerate(weights):
             if counts[stop] != weight:
-                return f"stop {stop + 1} is {manner} by {counts[stop]} of {total:,} numbers, and its weight is {weight}"
+                return f"stop {stop + 1} is {verb} for {counts[stop]} of {total:,} numbers, but its weight is {weight}"
     return ""

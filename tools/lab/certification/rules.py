@@ -50,8 +50,8 @@ WRONG_TOGETHER_Z = 5
 _GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
-#: What a profile's floor applies to, as text.
-_FLOOR_OF = {"bet": "of each bet", "game": "of the game's best bet", "nothing": "asked of none"}
+#: The bets to which a profile's minimum return applies, as text.
+_MINIMUM_OF = {"bet": "of each bet", "game": "of the game's best bet", "nothing": "that no bet must reach"}
 #: The largest value of a ten-digit meter, in minor units.
 METER_CENTS_MAX = 9_999_999_999
 
@@ -73,13 +73,13 @@ def return_floor(case: Case) -> Iterator[Finding]:
     )
     for bet in case.analysis.bets:
         rtp = bet.compute_rtp_counting(counted_part)
-        words = f" ({counted_part} of its progressives counted)" if bet.progressives else ""
+        counted_text = f" ({counted_part} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
             Status.PASS if rtp >= floor.least else Status.FAIL if bet_below_floor else Status.NOTED,
-            f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
-            f"{format_percent(floor.least)}",
+            f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
+            f"the minimum return {_MINIMUM_OF[floor.of]} is {format_percent(floor.least)}",
         )
 
 
@@ -87,9 +87,12 @@ def levy(case: Case) -> Iterator[Finding]:
     """State the levy, the certified figure of a game that players play against each other (Monaco art. 19.3)."""
     share = case.game.rules.levy
     if share is not None:
-        words = "players play against each other: the certified figure is the levy of"
+        introduction = "players play against each other: the certified figure is the levy of"
         yield Finding(
-            "levy", ("O-02",), Status.NOTED, f"{words} {format_percent(share)} = {_format_short(share)}"
+            "levy",
+            ("O-02",),
+            Status.NOTED,
+            f"{introduction} {format_percent(share)} = {_format_short(share)}",
         )
 
 
@@ -101,9 +104,11 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
         above = rtp >= 1 if ceiling is None else rtp > ceiling
         status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
         ceiling_text = (
-            "the ceiling is " + format_percent(ceiling) if ceiling is not None else "no ceiling here"
+            "the maximum is " + format_percent(ceiling)
+            if ceiling is not None
+            else "the jurisdiction has no maximum"
         )
-        words = (
+        long_run_text = (
             ": the player wins in the long run"
             if rtp > 1
             else ": all wagers are returned in the long run"
@@ -114,7 +119,7 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
             "return-ceiling",
             ("C-07",),
             status,
-            f"bet {bet.bet}: {format_percent(rtp)}{words}; {ceiling_text}",
+            f"bet {bet.bet}: {format_percent(rtp)}{long_run_text}; {ceiling_text}",
         )
 
 
@@ -133,36 +138,34 @@ def largest_win(case: Case) -> Iterator[Finding]:
             continue  # reported by the rule of bets
         largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if largest_cents is None:
-            words = "the largest win has no exact figure"
+            evidence = "the largest win has no exact figure"
             status = Status.NOTED if limit is None else Status.FAIL
         elif largest_cents > METER_CENTS_MAX:
-            status, words = (
+            status, evidence = (
                 Status.FAIL,
-                f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits holds",
+                f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits can count",
             )
         elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
-            words = (
-                f"{format_count(largest_cents, 'cent')}: no wager is taken that could win more than {limit:,}"
-            )
+            evidence = f"{format_count(largest_cents, 'cent')}: wagers that could win more than {limit:,} are refused"
             status = Status.NOTED
             findings.append(cents)
         elif limit is not None and largest_cents > limit:
-            status, words = (
+            status, evidence = (
                 Status.NOTED,
-                f"{format_count(largest_cents, 'cent')}: not offered, {limit:,} are allowed",
+                f"{format_count(largest_cents, 'cent')}: denomination not offered, because the limit is {limit:,}",
             )
         else:
-            status, words = Status.PASS, f"{format_count(largest_cents, 'cent')} at most"
+            status, evidence = Status.PASS, f"{format_count(largest_cents, 'cent')} at most"
             findings.append(cents)
         yield Finding(
             "largest-win",
             ("C-07", "F-05", "F-11"),
             status,
-            f"{format_count(cents, 'cent')} a credit: {words}",
+            f"{format_count(cents, 'cent')} a credit: {evidence}",
         )
     if limit is not None and not findings:
-        words = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
-        yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
+        evidence = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
+        yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, evidence)
 
 
 def _format_short(value: Fraction) -> str:
@@ -200,7 +203,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
                 == set(_iter_bets_of_prescribed_amounts(case.game, cents))
                 for cents in case.game.denominations_cents
             )
-            evidence = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
+            evidence = f"{format_count(len(pools.by_id), 'amount')}, one for each level and stake, each with one chance"
         except OperatorError as error:
             is_equal, evidence = False, str(error)
         unequal = _find_unequal_chances(case)
@@ -235,7 +238,9 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
     for prize in case.game.list_prizes_in_kind():
-        unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
+        codes_without_description = [
+            code for code in case.profile.languages if not prize.description.get(code)
+        ]
         shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
         separate_returns = "; ".join(
             f"bet {bet.bet}: {format_one_in(share.rate)}, "
@@ -245,13 +250,17 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
             )
             for bet, share in shares
         )
-        words = "described" if not unsaid else f"no description in {', '.join(unsaid)}"
+        evidence = (
+            "described"
+            if not codes_without_description
+            else f"no description in {', '.join(codes_without_description)}"
+        )
         yield Finding(
             "prizes-in-kind",
             ("C-03", "C-09"),
-            status_from_check(ok=is_allowed and not unsaid),
-            f"{prize.id}: {words if is_allowed else 'this place has prizes of money'}; worth "
-            f"{prize.value_cents:,} minor units, apart from the return: {separate_returns}",
+            status_from_check(ok=is_allowed and not codes_without_description),
+            f"{prize.id}: {evidence if is_allowed else 'the jurisdiction allows only prizes in money'}; worth "
+            f"{prize.value_cents:,} minor units, not included in the return: {separate_returns}",
         )
 
 
@@ -274,21 +283,26 @@ def languages(case: Case) -> Iterator[Finding]:
 
 def void_rule(case: Case) -> Iterator[Finding]:
     """Check that a game's help states no rule on malfunctions, because the profile's own rule is displayed there."""
-    words = {"en": "malfunction", "fr": "défectuosité"}
+    malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
-        if code not in words:
-            yield Finding("void-rule", ("C-25",), Status.NOTED, f"{code}: to be read, no word is looked for")
+        if code not in malfunction_words:
+            yield Finding(
+                "void-rule",
+                ("C-25",),
+                Status.NOTED,
+                f"{code}: not checked, because the word for a malfunction in this language is unknown",
+            )
             continue
         help_ = _remove_case_and_accents(case.game.help.get(code, ""))
-        word = next((word for word in words.values() if _remove_case_and_accents(word) in help_), None)
-        languages_with_rule = (
-            "the jurisdiction's rule alone"
+        word = next(
+            (word for word in malfunction_words.values() if _remove_case_and_accents(word) in help_), None
+        )
+        evidence = (
+            "only the jurisdiction's own rule is displayed"
             if word is None
-            else f'the help says "{word}"; the jurisdiction\'s own rule is shown'
+            else f'the help says "{word}"; the jurisdiction\'s own rule is displayed too'
         )
-        yield Finding(
-            "void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {languages_with_rule}"
-        )
+        yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {evidence}")
 
 
 def _remove_case_and_accents(text: str) -> str:
@@ -299,7 +313,7 @@ def _remove_case_and_accents(text: str) -> str:
 def longest_odds(case: Case) -> Iterator[Finding]:
     """Check that no award is rarer than the profile allows."""
     limit = case.profile.awards.longest_one_in
-    limit_text = "no limit here" if limit is None else f"at most 1 in {limit:,}"
+    limit_text = "the jurisdiction has no limit" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         if not awards:
@@ -324,11 +338,11 @@ def long_odds(case: Case) -> Iterator[Finding]:
             yield Finding("long-odds", ("C-23",), Status.NOTHING, _format_no_award(bet))
             continue
         if long_odds:
-            words = "shown to the player: " + ", ".join(_format_award(award) for award in long_odds)
+            evidence = "shown to the player: " + ", ".join(_format_award(award) for award in long_odds)
         else:
-            words = "no award has odds so long that they must be shown to the player"
+            evidence = "no award has odds so long that they must be shown to the player"
         status = Status.NOTED if long_odds else Status.PASS
-        yield Finding("long-odds", ("C-23",), status, f"bet {bet.bet}: {words}")
+        yield Finding("long-odds", ("C-23",), status, f"bet {bet.bet}: {evidence}")
 
 
 def _format_no_award(bet: BetAnalysis) -> str:
@@ -350,11 +364,17 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
         for a, b in pairwise(bets)
         if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
     ]
-    words = "; ".join(falls) or f"{format_count(len(bets), 'way')} to bet, none lower"
+    evidence = (
+        "; ".join(falls)
+        or f"{format_count(len(bets), 'way')} to bet, no return is lower than at a smaller bet"
+    )
     status = Status.NOTED if falls else Status.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
-        status, words = Status.NOTHING, f"{format_count(len(bets), 'way')} to bet, of one stake"
-    yield Finding("return-by-stake", ("C-08",), status, words)
+        status, evidence = (
+            Status.NOTHING,
+            f"{format_count(len(bets), 'way')} to bet, all with the same stake",
+        )
+    yield Finding("return-by-stake", ("C-08",), status, evidence)
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
@@ -377,11 +397,11 @@ def bet_limit(case: Case) -> Iterator[Finding]:
         for spot in layout:
             highest = accepted.get(spot.id)
             if highest is not None and highest < min(spot.most, limit // cents):
-                words = (
+                evidence = (
                     f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.most:,} on {spot.id}:"
-                    f" the limit of {format_count(limit, 'cent')} is over all that its round may cost"
+                    f" the limit of {format_count(limit, 'cent')} covers all stakes of the round"
                 )
-                yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, words)
+                yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, evidence)
 
 
 def double_up(case: Case) -> Iterator[Finding]:
@@ -394,14 +414,14 @@ def double_up(case: Case) -> Iterator[Finding]:
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
     if 2 * smallest > table.most_credits:
         faults.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
-    silent = [
+    codes_without_rule = [
         code
         for code in case.profile.languages
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
     ]
-    faults += [f"the rules in {code} do not speak of it" for code in silent]
+    faults += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
     limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
-    evidence = f"even, may be declined; at most {limits}"
+    evidence = f"fair odds, optional; at most {limits}"
     yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 
 
@@ -417,17 +437,17 @@ def simulation(case: Case) -> Iterator[Finding]:
     untestable_count = 0
     for bet in case.analysis.bets:
         if bet.variance is None:
-            words = f"bet {bet.bet}: not simulated, because its variance cannot be computed exactly"
-            yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
+            evidence = f"bet {bet.bet}: not simulated, because its variance cannot be computed exactly"
+            yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, evidence)
             continue
-        rtp, variance, win_cap, words = bet.rtp, bet.variance, None, ""
+        rtp, variance, win_cap, win_cap_text = bet.rtp, bet.variance, None, ""
         is_testable = case.games >= _GAMES_MIN
         if bet.distribution is not None:
             win_cap = bet.distribution.find_largest_expected_win(10, case.games)
             is_testable = win_cap > 0
             capped = bet.distribution.cap_wins(win_cap)
             rtp, variance = capped.moment(1) / bet.cost_credits, capped.variance()
-            words = (
+            win_cap_text = (
                 f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are"
                 f" too rare for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
                 if win_cap < max(bet.distribution.counts)
@@ -435,11 +455,11 @@ def simulation(case: Case) -> Iterator[Finding]:
             )
         if not is_testable:
             untestable_count += 1
-            words = (
+            evidence = (
                 f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, "
                 "because every win is rarer"
             )
-            yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
+            yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, evidence)
             continue
         tally = play_batch(
             case.game,
@@ -462,26 +482,28 @@ def simulation(case: Case) -> Iterator[Finding]:
             if abs(verdict.z) > INTERVAL_Z
             else Status.PASS,
             f"bet {bet.bet}: {format_count(verdict.games, 'game')}, {100 * verdict.rtp:.3f} %, exact"
-            f" {format_percent(verdict.exact)}, z {verdict.z:+.2f}{words}",
+            f" {format_percent(verdict.exact)}, z {verdict.z:+.2f}{win_cap_text}",
         )
     if len(verdicts) > 1:
         yield _judge_bets_together(verdicts)
     elif untestable_count and not verdicts:
-        words = f"{format_count(case.games, 'game')} of each bet show nothing: more must be played"
-        yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
+        evidence = (
+            f"{format_count(case.games, 'game')} of each bet are too few to judge any bet: simulate more"
+        )
+        yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, evidence)
 
 
 def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     """Judge from all bets of a game together whether they deviate in one direction, or vary too much for chance."""
     bets = len(verdicts)
-    leaning = sum(v.z for v in verdicts) / math.sqrt(bets)
-    straying = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
-    worst = max(abs(leaning), straying)
+    sum_z = sum(v.z for v in verdicts) / math.sqrt(bets)
+    squares_z = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
+    worst = max(abs(sum_z), squares_z)
     return Finding(
         "simulation",
         ("R-10", "B-08"),
         Status.FAIL if worst > WRONG_TOGETHER_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
-        f"{format_count(bets, 'bet')} together: z {leaning:+.2f} of the sum, {straying:+.2f} of the sum of squares",
+        f"{format_count(bets, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
     )
 
 
@@ -557,10 +579,10 @@ RULES: tuple[Rule, ...] = (
 #: The subject of a rule that may not apply to a game, if the rule's name does not say it.
 _NONE_OF = {
     "double_up": "the game has no double-up",
-    "draw_on_every_path": "no bet that is played by itself",
-    "levy": "the players play against the house",
+    "draw_on_every_path": "the game has no bet that can be played alone",
+    "levy": "the players do not play against each other",
     "longest_odds": "no bet has awards of a pay table",
-    "pay_tables": "the screen prints no pay table of rows",
+    "pay_tables": "the screen displays no pay table in rows",
     "prizes_in_kind": "the game gives no prize in kind",
     "progressive_levels": "the game has no progressive level",
     "stages_played": "the game has no stages",
@@ -577,5 +599,5 @@ def check_every_rule(case: Case) -> list[Finding]:
 
 def _build_not_applicable(rule: Rule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
-    words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
-    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)
+    evidence = f"not applicable: {_NONE_OF.get(rule.__name__, 'the game has nothing that this rule covers')}"
+    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, evidence)

@@ -126,7 +126,7 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> Sheet:
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best)),
-        ("mean credits of the worst", to_exact_data(stage.worst)),
+        ("mean credits of the worst", to_exact_data(stage.worst_mean)),
     ]
     rows = [
         [
