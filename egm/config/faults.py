@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from egm.config.documented import read_field_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
-from paytables.source import parse_toml, read_contents
+from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
@@ -114,7 +114,7 @@ def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     except OSError as error:
         raise OperatorError(f"{title} {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OperatorError(f"{title} {path}: not UTF-8: {error.reason}") from None
+        raise OperatorError(f"{title} {path}: {describe_toml_error(error)}") from None
     content, faults = read_toml(text, model)
     if content is None:
         raise OperatorError("\n".join(f"{title} {path}: {fault}" for fault in faults))

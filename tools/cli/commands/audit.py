@@ -345,7 +345,7 @@ def _print_report(name: str, report: AuditReport) -> None:
         f" {format_count(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
         f" {report.games_void} void, {report.games_open} open;"
         f" {format_count(report.levels, 'progressive level')} derived;"
-        f" {format_count(report.matching_heads, 'outside head')} matched (--witness);"
+        f" {format_count(report.matching_heads, 'journal head')} given with --witness matched;"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
