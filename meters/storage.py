@@ -355,7 +355,7 @@ class DiskStorage:
         try:
             first.sync()
         finally:
-            errors = [each.exception() for each in synced]  # waits for all of them
+            errors = [future.exception() for future in synced]  # waits for all of them
         for error in errors:
             if error is not None:
                 raise error

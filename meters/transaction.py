@@ -115,23 +115,23 @@ def _check_json(value: object, depth: int) -> None:
     level = [value]
     while level:  # every entry is checked here, and one loop is faster than a call for each value
         members: list[object] = []
-        for each in level:
-            kind = type(each)
-            if kind is int or (kind is str and each.isascii()) or each is None:  # type: ignore[attr-defined]
+        for part in level:
+            kind = type(part)
+            if kind is int or (kind is str and part.isascii()) or part is None:  # type: ignore[attr-defined]
                 continue
             is_plain = kind in _PLAIN_CONTAINERS  # most containers are; the other tests are slow
-            if not is_plain and isinstance(each, str | int):
-                str(each).encode()
+            if not is_plain and isinstance(part, str | int):
+                str(part).encode()
                 continue
             if not depth:
                 raise ValueError(f"nested deeper than {DEPTH_MAX}")
-            if kind is dict or (not is_plain and isinstance(each, Mapping)):
-                _check_keys(each)  # type: ignore[arg-type]
-                members += each.values()  # type: ignore[attr-defined]
-            elif is_plain or isinstance(each, list | tuple):
-                members += each  # type: ignore[arg-type]
+            if kind is dict or (not is_plain and isinstance(part, Mapping)):
+                _check_keys(part)  # type: ignore[arg-type]
+                members += part.values()  # type: ignore[attr-defined]
+            elif is_plain or isinstance(part, list | tuple):
+                members += part  # type: ignore[arg-type]
             else:
-                raise TypeError(f"the {kind.__name__} {_format_short_value(each)}")
+                raise TypeError(f"the {kind.__name__} {_format_short_value(part)}")
         level, depth = members, depth - 1
 
 

@@ -94,7 +94,7 @@ class CommandGroup(click.Group):
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
             # click would cut it at 45 characters, or after an abbreviation such as "art."
-            subcommand.short_help = _find_first_sentence(subcommand.help or "")
+            subcommand.short_help = find_first_sentence(subcommand.help or "")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -103,7 +103,7 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
-def _find_first_sentence(help_text: str) -> str:
+def find_first_sentence(help_text: str) -> str:
     """Return the first sentence of a command's help, which ends before a capital letter or at a blank line."""
     paragraph = " ".join(help_text.split("\n\n", 1)[0].split())
     return re.split(r"(?<=[.]) (?=[A-Z])", paragraph, maxsplit=1)[0]

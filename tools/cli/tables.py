@@ -117,7 +117,9 @@ class Table:
     _rows: list[tuple[Any, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._columns = tuple(Column(each) if isinstance(each, str) else each for each in self.columns)
+        self._columns = tuple(
+            Column(column) if isinstance(column, str) else column for column in self.columns
+        )
         self._rows = [tuple(row) for row in self.rows]
 
     def __bool__(self) -> bool:
@@ -156,7 +158,7 @@ class Table:
         lines = list(title)
         if heads:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            lines.append(_COLUMN_GAP.join("─" * each for each in widths))
+            lines.append(_COLUMN_GAP.join("─" * width for width in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)

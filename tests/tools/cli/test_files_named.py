@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from egm.clock import SystemClock
 from meters import Journal
-from tools.cli import main
+from tools.cli import find_first_sentence, main
 
 
 def egm(*words):
@@ -265,5 +265,7 @@ def test_a_wrong_day_is_named_with_the_form_of_a_day(day, tmp_path):
     assert f"'{day}' is not a day of the calendar, written as YYYY-MM-DD" in output
 
 
-def test_help_lists_the_whole_first_sentence_of_a_command():
-    assert "for the management (Monaco art. 20.3)." in " ".join(egm("intervention").output.split())
+def test_an_abbreviation_does_not_end_the_first_sentence_of_a_help_text():
+    first = "Write every sheet of one day (Monaco art. 20.3)."
+    assert find_first_sentence(f"{first} A sheet belongs to\n    one day.\n\nMore.") == first
+    assert "see ss. 91-92" in find_first_sentence("Manage levels;\n    see ss. 91-92\n\nMore.")

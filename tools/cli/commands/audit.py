@@ -388,7 +388,7 @@ def readout(file: Path) -> None:
 
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
-@click.argument("name", metavar="LOG", type=click.Choice(["plays", *(each.value for each in Log)]))
+@click.argument("name", metavar="LOG", type=click.Choice(["plays", *(log.value for log in Log)]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
 @EXPORT

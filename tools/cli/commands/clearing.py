@@ -152,7 +152,9 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
     """Return the inspection of a damaged memory and the proposed decisions on its claims as JSON data."""
-    claims = [{**each.to_json(), "acts": list(each.possible_decisions)} for each in result.proposals]
+    claims = [
+        {**proposal.to_json(), "acts": list(proposal.possible_decisions)} for proposal in result.proposals
+    ]
     inspection = result.inspection
     return {
         **inspection.to_json(),
@@ -355,7 +357,11 @@ def clear_(
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            other_ids = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
+            other_ids = (
+                proposal.id
+                for proposal in result.proposals
+                if DECISION_CARRIED in proposal.possible_decisions
+            )
             decisions = {
                 **{name: ClaimDecision(decision=DECISION_CARRIED) for name in other_ids},
                 **decisions,

@@ -352,7 +352,9 @@ def tune(
         source = read_source(path_or_id_from_text(file))
         data = parse(source)
         tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        returns_before, returns_after = (_list_returns_to_compare(each, bet, bets) for each in (data, tuned))
+        returns_before, returns_after = (
+            _list_returns_to_compare(game_data, bet, bets) for game_data in (data, tuned)
+        )
         changed_keys = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
         lines = [
             f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}"

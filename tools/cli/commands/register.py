@@ -65,7 +65,7 @@ def command() -> None:
 @add_format_options
 def list_(*, output_format: OutputFormat) -> None:
     """List the registers, what they contain and why."""
-    rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
+    rows = ((register.name, register.columns, register.source) for register in REGISTERS.values())
     show(output_format, Table(("register", "columns", "rule"), rows))
 
 

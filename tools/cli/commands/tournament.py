@@ -148,7 +148,7 @@ def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
     Raises ClickException if it does not match ``pattern``, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
     """
     parts = text.split(":", pattern.count(":"))
-    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(each) for each in parts[:2]):
+    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(part) for part in parts[:2]):
         raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {pattern}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
@@ -256,7 +256,7 @@ def standings_(
         ranked, qualified = rank_round(rules, derived, number)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    names = {each.participant for each in qualified}
+    names = {standing.participant for standing in qualified}
     table = Table(
         (
             number_column("rank"),
@@ -290,8 +290,8 @@ def _derive(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
     """Return the results of a tournament, derived from verified exports of its journals. Raises ClickException."""
-    ignored = [_parse_round(each, "ENTRY:ROUND:EXPORT") for each in corrections["ignored"]]
-    absent = [_parse_round(each, "ENTRY:ROUND")[:2] for each in corrections["absent"]]
+    ignored = [_parse_round(text, "ENTRY:ROUND:EXPORT") for text in corrections["ignored"]]
+    absent = [_parse_round(text, "ENTRY:ROUND")[:2] for text in corrections["absent"]]
     try:
         for path in exports:
             _verify_export(path)
@@ -439,7 +439,7 @@ def paid(
     for (entry, participant), entry_payments in payments_by_entry.items():
         prize, paid_cents = (
             won.get((entry, participant), 0),
-            sum(each.amount_cents for _, each in entry_payments),
+            sum(payment.amount_cents for _, payment in entry_payments),
         )
         status = (
             "paid"
