@@ -212,9 +212,9 @@ class Awards(_Table):
     """The longest odds allowed for an award, and the odds from which they are displayed to the player."""
 
     top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
-    """Odds of a top award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
+    """The player is shown the odds of a top award that are longer than 1 in this number of games (Ontario 10.1)."""
     other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.other_one_in
-    """Odds of any other award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
+    """The player is shown the odds of any other award that are longer than 1 in this number of games (Ontario 10.1)."""
     longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
     """A game with an award of longer odds is refused (NJ-A(c), PA 1112a.7, NZ 1.22.16a); None: no limit."""
     every_prize_at_every_bet: bool = False
