@@ -70,6 +70,7 @@ def test_the_person_is_kept_with_the_event(journal):
     assert ENTRIES.list_authors(cleared) == ("1001",)
     assert ENTRIES.list_authors(say(journal, "door.opened", door="main")) == ()
     assert ENTRIES.list_authors(say(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
+    assert ENTRIES.list_authors(say(journal, "menu.asked", by="operator")) == ("operator",)
     assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
 
 
