@@ -386,6 +386,8 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     (no_signer, first), other, none = [change["signer"] for change in rig.records("software.changed")]
     assert (no_signer, other[0], none) == ("", first, [other[1], ""])
     assert "" != other[1] != first
+    versions = [change["version"] for change in rig.records("software.changed")]
+    assert versions == [["", "1.0"], ["1.0", "2.0"], ["2.0", ""]]
 
 
 def test_without_a_manufacturer_nothing_is_pretended(start, maker):
