@@ -24,7 +24,11 @@ class Log(StrEnum):
     BILLS = "bills", 35
     """The log of bills accepted (E-07; FL 75-14.043(3))."""
     VOUCHERS = "vouchers", 35
-    """The log of tickets in and out (E-06; AGE 5.1.5)."""
+    """The log of tickets in and out (E-06; AGE 5.1.5).
+
+    It shows a ticket when it is printed, redeemed or disputed, and no other step, so that its entries are the
+    last 35 tickets.
+    """
     TRANSFERS = "transfers", 35
     """The log of electronic transfers (E-05; FL 75-14.043(1))."""
     HANDPAYS = "handpays", 35
