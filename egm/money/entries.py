@@ -161,6 +161,7 @@ VOUCHER_DISPUTED: Final = Entry(
     counts={"vouchers_disputed": 1},
     writes=(MoneyKey.PAPER, MoneyKey.DISPUTED),
     significance=Significance(Effect.LOG),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
