@@ -48,7 +48,8 @@ class Log(StrEnum):
     ACCESS = "access", 100
     """The log of accesses to the machine (J-18; NY 5321.9(e))."""
     SOFTWARE = "software", 100
-    """The log of changes and checks of the software and the cabinet file (A-16, E-11; MS 8-2.9(b)3).
+    """The log of changes of the software and the cabinet file, and of failed checks (A-16, E-11; MS 8-2.9(b)3).
 
-    Every start adds a check, so that a shorter log would not show the last ten changes.
+    Passed checks are not in it: there is one at every start, after every closed door and every day, so that
+    they would push the last ten changes out.
     """

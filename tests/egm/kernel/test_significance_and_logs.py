@@ -115,6 +115,16 @@ def test_every_ring_is_as_long_as_the_rules_ask(journal):
     assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []
 
 
+@pytest.mark.requirement("A-16", "E-11")
+def test_passed_checks_do_not_push_changes_out_of_the_log_of_software(journal):
+    for n in range(10):
+        say(journal, "software.changed", n=n)
+    say(journal, "cabinet.signed", n=10)
+    for n in range(3):
+        say(journal, "software.verified", n=n)
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.SOFTWARE, 11)] == list(range(10, -1, -1))
+
+
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-09", "J-18", "A-16", "A-01")
 @pytest.mark.parametrize("log", Log)
 def test_a_log_shows_what_was_before_a_restart(tmp_path, log):
