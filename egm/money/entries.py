@@ -203,7 +203,6 @@ BILL_RETURNED: Final = Entry(
     about="A bill was returned to the player.",
     counts={"bills_returned": 1},
     may_write=(HostKey.TICKET,),
-    logs=(Log.BILLS,),
 )
 VOUCHER_RETURNED: Final = Entry(
     kind="voucher.returned",
@@ -218,7 +217,6 @@ BILL_REJECTED: Final = Entry(
     about="The acceptor rejected something by itself.",
     counts={"bills_rejected": 1},
     significance=Significance(Effect.LOG, sas=0x2B),
-    logs=(Log.BILLS,),
 )
 
 

@@ -100,6 +100,15 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
     assert not listed & {"game.start", "bill.in", "checkpoint"}
 
 
+@pytest.mark.requirement("E-07")
+def test_bills_that_the_acceptor_rejects_do_not_push_the_accepted_ones_out_of_their_log(journal):
+    say(journal, "bill.in", amount_cents=2000)
+    for _ in range(40):
+        say(journal, "bill.rejected")
+        say(journal, "bill.returned")
+    assert [entry.kind for entry in ENTRIES.read_log(journal, Log.BILLS)] == ["bill.in"]
+
+
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")
 def test_every_ring_is_as_long_as_the_rules_ask(journal):
     least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
