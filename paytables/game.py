@@ -176,7 +176,7 @@ class Rules(Protocol):
         """Return remarks on parts of the game's definition that are legal but may surprise."""
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of the game at the given ``depth``."""
+        """Return the exact figures of the game; ``depth`` selects how many of them are computed."""
 
     def compute_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round, such as a raise."""

@@ -345,14 +345,16 @@ class TableLayout:
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
         own_bets: Mapping[str, int] = figures.options["bets"]
-        laid = {
+        smallest_bets = {
             name: bet_credits
             for spot, credits_ in own_bets.items()
             for name, bet_credits in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
         }
         return replace(
             figures,
-            required_bets={name: bet_credits for name, bet_credits in laid.items() if name not in own_bets},
+            required_bets={
+                name: bet_credits for name, bet_credits in smallest_bets.items() if name not in own_bets
+            },
         )
 
     def round_cost(self, bets: Mapping[str, int]) -> int:

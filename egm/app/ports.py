@@ -135,7 +135,7 @@ def build_ports(
     """
     kinds: dict[str, str] = {}
     drivers: list[Device] = []
-    places: dict[str, Any] = {}
+    driver_by_field: dict[str, Any] = {}
     lines: dict[str, SerialLine] = {}
     for name, device in cabinet_file.devices.items():
         if device.position != position:
@@ -149,9 +149,9 @@ def build_ports(
         line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVERS[device.protocol](arguments))
-        if place := _PORTS_FIELD_BY_KIND.get(entry.kind):
-            places[place] = drivers[-1]
-    return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **places)
+        if field_name := _PORTS_FIELD_BY_KIND.get(entry.kind):
+            driver_by_field[field_name] = drivers[-1]
+    return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **driver_by_field)
 
 
 def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:

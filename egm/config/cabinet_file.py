@@ -512,6 +512,8 @@ class StateFolder:
             probe.unlink(missing_ok=True)
             write_private(probe, b"")
             probe.unlink()
+        except FileExistsError as error:
+            raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)

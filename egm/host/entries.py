@@ -98,14 +98,12 @@ HOST_VOUCHER_REFUSED: Final = Entry(
     record=TicketRefusedByHost,
     counts={"vouchers_refused": 1},
     may_write=(HostKey.TICKET,),
-    logs=(Log.VOUCHERS,),
 )
 HOST_VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
     record=HostTicketRecord,
     about="A ticket that the host authorised was never ordered into the box before the machine stopped.",
     writes=(HostKey.TICKET,),
-    logs=(Log.VOUCHERS,),
 )
 VOUCHER_RESULT_READ: Final = Entry(
     kind="voucher.told",

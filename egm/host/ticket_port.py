@@ -282,13 +282,13 @@ class HostTicketInterface:
         desk.enrol(validation_id, sequence)
         self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
-    def store_ticket_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
+    def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
-        With ``outranked``, the changes come from an older kind of message, and do not replace terms that were
-        set by the newer kind.
+        With ``is_older_message``, the changes come from an older kind of message, and do not replace terms that
+        were set by the newer kind.
         """
-        terms = find_ticket_terms(self._machine).with_changes(changes, outranked=outranked)
+        terms = find_ticket_terms(self._machine).with_changes(changes, is_older_message=is_older_message)
         if terms != find_ticket_terms(self._machine):
             self._machine.post(
                 TICKET_TERMS_CHANGED,

@@ -415,13 +415,11 @@ SOFTWARE_CHECK: Final = Entry(
     kind="software.check",
     record=SoftwareCheckRequested,
     significance=Significance(Effect.LOG),
-    logs=(Log.SOFTWARE,),
 )
 SOFTWARE_VERIFIED: Final = Entry(
     kind="software.verified",
     record=SoftwareVerified,
     significance=Significance(Effect.LOG),
-    logs=(Log.SOFTWARE,),
     is_technical=True,
 )
 SOFTWARE_DIFFERS: Final = Entry(

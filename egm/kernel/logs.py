@@ -22,9 +22,13 @@ class Log(StrEnum):
     EVENTS = "events", 100
     """The log of all events (E-08, E-09; NY 5317.26)."""
     BILLS = "bills", 35
-    """The log of bills accepted (E-07; FL 75-14.043(3))."""
+    """The log of bills accepted, and not of those rejected or returned (E-07; FL 75-14.043(3))."""
     VOUCHERS = "vouchers", 35
-    """The log of tickets in and out (E-06; AGE 5.1.5)."""
+    """The log of tickets in and out (E-06; AGE 5.1.5).
+
+    It shows a ticket when it is printed, redeemed or disputed, and no other step, so that its entries are the
+    last 35 tickets.
+    """
     TRANSFERS = "transfers", 35
     """The log of electronic transfers (E-05; FL 75-14.043(1))."""
     HANDPAYS = "handpays", 35
@@ -44,7 +48,8 @@ class Log(StrEnum):
     ACCESS = "access", 100
     """The log of accesses to the machine (J-18; NY 5321.9(e))."""
     SOFTWARE = "software", 100
-    """The log of changes and checks of the software and the cabinet file (A-16, E-11; MS 8-2.9(b)3).
+    """The log of changes of the software and the cabinet file, and of failed checks (A-16, E-11; MS 8-2.9(b)3).
 
-    Every start adds a check, so that a shorter log would not show the last ten changes.
+    Passed checks are not in it: there is one at every start, after every closed door and every day, so that
+    they would push the last ten changes out.
     """

@@ -341,13 +341,13 @@ class JournalCoinLedger:
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.faults:
-            uncredited = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
-            most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
+            uncredited_coins = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
+            most_cents = uncredited_coins.most_cents + sum(cents for cents, _ in coins)
             self._handle(
                 EventType.COINS_IN,
                 coins=(),
                 event_position=event_position,
-                disputed=replace(uncredited, most_cents=most_cents),
+                disputed=replace(uncredited_coins, most_cents=most_cents),
             )
         check_invariant(self.find_event_position() == event_position, "coins were not recorded")
 

@@ -141,7 +141,6 @@ VOUCHER_ESCROW: Final = Entry(
     moves=(Moves("world:voucher_in:*", "credit:*:*"),),
     writes=(MoneyKey.PAPER,),
     significance=Significance(Effect.LOG),
-    logs=(Log.VOUCHERS,),
 )
 VOUCHER_IN: Final = Entry(
     kind="voucher.in",
@@ -162,6 +161,7 @@ VOUCHER_DISPUTED: Final = Entry(
     counts={"vouchers_disputed": 1},
     writes=(MoneyKey.PAPER, MoneyKey.DISPUTED),
     significance=Significance(Effect.LOG),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
@@ -171,14 +171,12 @@ VOUCHER_NOT_STACKED: Final = Entry(
     counts={"vouchers_not_stacked": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.DISPUTED),
-    logs=(Log.VOUCHERS,),
 )
 VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
     record=PaperRejected,
     about="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
-    logs=(Log.VOUCHERS,),
 )
 PAPER_MARK: Final = Entry(
     kind="bill.mark",
@@ -205,7 +203,6 @@ BILL_RETURNED: Final = Entry(
     about="A bill was returned to the player.",
     counts={"bills_returned": 1},
     may_write=(HostKey.TICKET,),
-    logs=(Log.BILLS,),
 )
 VOUCHER_RETURNED: Final = Entry(
     kind="voucher.returned",
@@ -220,7 +217,6 @@ BILL_REJECTED: Final = Entry(
     about="The acceptor rejected something by itself.",
     counts={"bills_rejected": 1},
     significance=Significance(Effect.LOG, sas=0x2B),
-    logs=(Log.BILLS,),
 )
 
 
@@ -289,21 +285,18 @@ VOUCHER_REQUEST: Final = Entry(
     moves=(Moves("credit:*:*", "out:voucher:*"),),
     writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
-    logs=(Log.VOUCHERS,),
 )
 TICKET_PENDING: Final = Entry(
     kind="ticket.pending",
     record=NoneType,
     about="The printer has accepted a ticket, a slip or a test print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
 )
 TICKET_PRINTING: Final = Entry(
     kind="ticket.printing",
     record=NoneType,
     about="The printer has started to print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
 )
 VOUCHER_OUT: Final = Entry(
     kind="voucher.out",
@@ -319,7 +312,6 @@ TICKET_TAKEN: Final = Entry(
     kind="ticket.taken",
     record=TicketTaken,
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
 )
 TICKET_CASH_OUT_VOID: Final = Entry(
     kind="cashout.void",

@@ -140,8 +140,8 @@ class PaymentForm(FilledForm):
     def identity(self) -> dict[str, str]:
         """Return the data that identify the player, by field; empty unless the form has all of them."""
         texts = {"name": self.name, "document": self.document, "number": self.number}
-        stripped = {name: (text or "").strip() for name, text in texts.items()}
-        return stripped if all(stripped.values()) else {}
+        stripped_texts = {name: (text or "").strip() for name, text in texts.items()}
+        return stripped_texts if all(stripped_texts.values()) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

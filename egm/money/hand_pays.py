@@ -54,13 +54,13 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     """Record the form of a hand-pay: who will be paid and how. A later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    filled, identity = event.of(PaymentForm), ""
-    if filled.identity:
+    payment_form, identity = event.of(PaymentForm), ""
+    if payment_form.identity:
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
-        identity = identities.store_identity(handpay.id, filled.identity, machine.clock.now())
+        identity = identities.store_identity(handpay.id, payment_form.identity, machine.clock.now())
     form = HandpayForm(
-        method=filled.method, persons=tuple(list_event_persons(machine, event)), identity=identity
+        method=payment_form.method, persons=tuple(list_event_persons(machine, event)), identity=identity
     )
     machine.post(
         HANDPAY_FORM,

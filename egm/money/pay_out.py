@@ -414,7 +414,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         store_journal_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
-    unposted = DispensedCoins(
+    dispensed_coins = DispensedCoins(
         id=pay_out.id,
         way="coins",
         amount_cents=pay_out.amount_cents,
@@ -424,12 +424,12 @@ def settle_coins(machine: Machine, event: Event) -> None:
         doubt_reason=uncertainty,
         in_coins=in_coins,
     )
-    unposted_coins = unposted if paid_coins_count or uncertainty else None
+    coins_to_post = dispensed_coins if paid_coins_count or uncertainty else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
-        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: unposted_coins},
+        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: coins_to_post},
         f"short pay: {paid_coins_count} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
@@ -459,17 +459,17 @@ def post_coins(machine: Machine, _: Event) -> None:
 
     Called immediately after the payout is voided, and again after a restart.
     """
-    unposted = machine.memory.read(DispensedCoins, MoneyKey.COINS_DISPENSED)
-    if unposted is None:
+    dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.COINS_DISPENSED)
+    if dispensed_coins is None:
         return
-    counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
-    if unposted.doubt_reason and paid_cents < unposted.amount_cents:
-        unaccounted_cents = unposted.amount_cents - paid_cents
+    counted_cents, paid_cents = dispensed_coins.counted_cents, dispensed_coins.paid_cents
+    if dispensed_coins.doubt_reason and paid_cents < dispensed_coins.amount_cents:
+        unaccounted_cents = dispensed_coins.amount_cents - paid_cents
         amount = DisputedAmount.create(
             machine,
             "hopper",
-            unposted.doubt_reason,
-            subject=unposted.id,
+            dispensed_coins.doubt_reason,
+            subject=dispensed_coins.id,
             most_cents=unaccounted_cents,
             held_cents=unaccounted_cents,
         )
@@ -478,30 +478,30 @@ def post_coins(machine: Machine, _: Event) -> None:
     machine.post(
         COINS_OUT_OF_VOIDED,
         CoinsOutOfVoided(
-            id=unposted.id,
-            way=unposted.way,
-            amount_cents=unposted.amount_cents,
-            coins=unposted.coins,
-            paid_coins=unposted.paid_coins,
-            doubt_reason=unposted.doubt_reason,
-            in_coins=unposted.in_coins,
+            id=dispensed_coins.id,
+            way=dispensed_coins.way,
+            amount_cents=dispensed_coins.amount_cents,
+            coins=dispensed_coins.coins,
+            paid_coins=dispensed_coins.paid_coins,
+            doubt_reason=dispensed_coins.doubt_reason,
+            in_coins=dispensed_coins.in_coins,
         ),
-        entry_id=f"{unposted.id}.paid",
+        entry_id=f"{dispensed_coins.id}.paid",
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
             MoneyKey.COINS_DISPENSED: None,
-            **build_handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
+            **build_handpay_remainder_state(machine.cash_cents - paid_cents, dispensed_coins.in_coins),
         },
     )
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
     """Book coins that left the hopper without an order out of the hopper's stock, and open a dispute."""
-    strayed = event.of(CoinsStrayed)
-    cents = strayed.coins * machine.profile.coins.hopper_cents
+    stray_coins = event.of(CoinsStrayed)
+    cents = stray_coins.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    stray = DisputedAmount.create(machine, "hopper", strayed.why)
-    open_dispute(machine, stray, flows)
+    dispute = DisputedAmount.create(machine, "hopper", stray_coins.why)
+    open_dispute(machine, dispute, flows)
     disputed.finish_disputes(machine)
 
 

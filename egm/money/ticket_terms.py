@@ -41,14 +41,14 @@ class TicketTerms:
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
     """Names of the terms set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
 
-    def with_changes(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
+    def with_changes(self, changes: Mapping[str, JSON], *, is_older_message: bool) -> Self:
         """Return the ticket terms with a host's changes applied.
 
-        ``outranked``: the changes come from the older host message (SAS 7D), which does not change terms set
-        by the newer ones.
+        ``is_older_message``: the changes come from the older host message (SAS 7D), which does not change terms
+        set by the newer ones.
         """
         terms = to_json(self)
-        if outranked:
+        if is_older_message:
             terms |= {name: value for name, value in changes.items() if name not in self.protected_terms}
         else:
             terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}

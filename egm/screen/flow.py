@@ -279,8 +279,8 @@ def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
         for i, spot in enumerate(row.spots):
             cell_rect = (x + left + i * width, top + n * height, width, height)
             cells.append(FeltCell(cell_rect, spot=spot.id, titled_spots=row.titled_spots))
-    laid = [cell for cell in cells if cell.spot]
-    touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in laid)
+    spot_cells = [cell for cell in cells if cell.spot]
+    touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in spot_cells)
     return FeltLayout(
-        tuple(cells), touches, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in laid)
+        tuple(cells), touches, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in spot_cells)
     )

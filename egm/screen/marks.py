@@ -331,9 +331,9 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 
     If the bet names no areas, use the first named form with the same cost.
     """
-    laid = snapshot.bet_wager.get("bets")
-    if isinstance(laid, Mapping):
-        return {str(area): int(stake) for area, stake in laid.items()}
+    stake_by_area = snapshot.bet_wager.get("bets")
+    if isinstance(stake_by_area, Mapping):
+        return {str(area): int(stake) for area, stake in stake_by_area.items()}
     for form in game.presentation.get("forms", ()):
         for stake in game.presentation["layout"]["stakes"]:
             if stake * len(form["areas"]) == snapshot.bet_credits:

@@ -43,10 +43,10 @@ _SESSION_PREFIX: Final = "Bearer "
 _PAGE_HTML: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.
 _USED = (
-    "This address has been used, or was never given: each opens one browser.\n"
-    "For another, run `egm screen address` (in a checkout: .venv/bin/egm) and open what it prints.\n"
+    "This address has already been used, or is not valid: each address opens the screen in one browser.\n"
+    "For a new address, run `egm screen address` (in a checkout: .venv/bin/egm) and open what it prints.\n"
     "\n"
-    "Cette adresse a servi, ou n'a jamais été donnée : chacune n'ouvre qu'un navigateur.\n"
+    "Cette adresse a déjà servi ou n'est pas valable : chaque adresse ouvre l'écran dans un seul navigateur.\n"
     "Pour en avoir une autre, lancez « egm screen address » et ouvrez ce qui s'affiche.\n"
 )
 

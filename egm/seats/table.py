@@ -204,11 +204,11 @@ class SharedTable:
     def _start_games(self, game: str, round_id: str, seats: list[SeatedPosition]) -> None:
         """Start a game at each of the given seats, as one shared round."""
         able = [seat for seat in seats if _can_take_part(seat)]
-        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
-        refusals = _remove_refused_seats(able, places)
-        round_refusal = _find_refusal(seats[0].machine, game, places)
-        places = {} if round_refusal else places
-        wagers = dict(places.values())
+        assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
+        refusals = _remove_refused_seats(able, assignments)
+        round_refusal = _find_refusal(seats[0].machine, game, assignments)
+        assignments = {} if round_refusal else assignments
+        wagers = dict(assignments.values())
         common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
@@ -217,8 +217,8 @@ class SharedTable:
             seat.machine.install(shared_state)
             number = seat.machine.position.number
             self.refusal = refusals.get(number, round_refusal)
-            if number in places:
-                round_in_common.starting, round_in_common.seat = common_round, places[number][0]
+            if number in assignments:
+                round_in_common.starting, round_in_common.seat = common_round, assignments[number][0]
             try:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
@@ -283,7 +283,7 @@ def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict
 
 
 def _remove_refused_seats(
-    seats: list[SeatedPosition], places: dict[int, tuple[int, Wager]]
+    seats: list[SeatedPosition], assignments: dict[int, tuple[int, Wager]]
 ) -> dict[int, Notice]:
     """Remove the seats whose wager does not fit those of the others; return the reason by position number.
 
@@ -292,11 +292,11 @@ def _remove_refused_seats(
     refusals: dict[int, Notice] = {}
     for seat in seats:
         number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
-        if bet is None or number not in places or bet.game.rules.seats_min > 1:
+        if bet is None or number not in assignments or bet.game.rules.seats_min > 1:
             continue
-        misfit = _find_misfit(bet.game.rules, places[number][0], bet.wager, dict(places.values()))
+        misfit = _find_misfit(bet.game.rules, assignments[number][0], bet.wager, dict(assignments.values()))
         if misfit is not None:
-            del places[number]
+            del assignments[number]
             refusals[number] = misfit
     return refusals
 
@@ -314,13 +314,13 @@ def _can_take_part(seat: SeatedPosition) -> bool:
     return seat.is_bettable() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
 
 
-def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
+def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[int, Wager]]) -> Notice | None:
     """Return why a game's rules refuse a round of the given seats, or None if the round can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
-    if rules is None or not places or rules.seats_min == 1:
+    if rules is None or not assignments or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.with_table_state(None if table is None else table.table), dict(places.values())
+    at, wagers = rules.with_table_state(None if table is None else table.table), dict(assignments.values())
     misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
     return next((misfit for misfit in misfits if misfit is not None), None)
 

@@ -87,7 +87,7 @@ _Naming = tuple[Path | None, Path | None, _SimulatedFile]
 class SimulatedMedium:
     """Simulated disks of one computer: their unsynced changes, and whether the power is on.
 
-    At operation ``cut_at`` the power fails and ``gone`` is called. Later writes of the dying process have no
+    At operation ``cut_at`` the power fails and ``on_power_loss`` is called. Later writes of the dying process have no
     effect and its reads fail, so that it cannot act on half of a file.
     """
 
@@ -96,7 +96,7 @@ class SimulatedMedium:
         self.operations = 0
         self.cut_at: int | None = None
         self.dead = False
-        self.gone: Callable[[], None] = lambda: None
+        self.on_power_loss: Callable[[], None] = lambda: None
         self._names: dict[Path, _SimulatedFile] = {}
         self._durable: dict[Path, _SimulatedFile] = {}
         self._namings: list[_Naming] = []
@@ -111,7 +111,7 @@ class SimulatedMedium:
         """Cut the simulated power now: what is not durable may be lost."""
         if not self.dead:
             self.dead = True
-            self.gone()
+            self.on_power_loss()
 
     def check_power(self, path: Path) -> None:
         """Raise :class:`JournalUnwritable` if the power is off: then ``path`` cannot be read."""
@@ -147,9 +147,9 @@ class SimulatedMedium:
         self.dead, self.cut_at, self.operations = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
-    def note_opened(self, path: Path, *, made: bool) -> _SimulatedFile:
-        """Register a file of the simulated medium that was opened; with ``made``, it was created by that."""
-        if made and not self.dead:
+    def register_opened_file(self, path: Path, *, is_created: bool) -> _SimulatedFile:
+        """Register a file of the simulated medium that was opened; ``is_created``: opening it created it."""
+        if is_created and not self.dead:
             self._record_naming((None, path, _SimulatedFile()))
         if path not in self._names:  # it existed before, so it is durable
             self._names[path] = self._durable[path] = _SimulatedFile()
@@ -159,9 +159,9 @@ class SimulatedMedium:
         """Rename a file of the simulated medium; an existing file of the new name is replaced."""
         if self.dead:
             return
-        file = self.note_opened(old, made=False)
+        file = self.register_opened_file(old, is_created=False)
         if new.exists():
-            self.note_opened(new, made=False).last_content = new.read_bytes()
+            self.register_opened_file(new, is_created=False).last_content = new.read_bytes()
         old.replace(new)
         self._record_naming((old, new, file))
 
@@ -169,7 +169,7 @@ class SimulatedMedium:
         """Remove a file of the simulated medium."""
         if self.dead:
             return
-        file = self.note_opened(path, made=False)
+        file = self.register_opened_file(path, is_created=False)
         file.last_content = path.read_bytes()
         path.unlink()
         self._record_naming((path, None, file))
@@ -305,7 +305,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         is_created = write and not path.exists()
         beneath = super().open_file(path, write=write)
-        file = self._medium.note_opened(path, made=is_created) if write else _SimulatedFile()
+        file = self._medium.register_opened_file(path, is_created=is_created) if write else _SimulatedFile()
         return _ForgetfulFile(self._medium, path, beneath, file)
 
     def exists(self, path: Path) -> bool:
@@ -421,7 +421,7 @@ class _VfsFile(apsw.VFSFile):
         is_created = not path.exists()
         super().__init__("unix", name, flags)
         self._medium = medium
-        self._file = medium.note_opened(path, made=is_created)
+        self._file = medium.register_opened_file(path, is_created=is_created)
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.

@@ -142,7 +142,7 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
         return ""
     return (
         f"the ticket ledger ends at move {store.end[0]}, but is not the one that the journal recorded at move"
-        f" {anchor.move_number}: an old or another ledger was put in its place"
+        f" {anchor.move_number}: it was replaced by an older ledger or by that of another machine"
     )
 
 

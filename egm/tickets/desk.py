@@ -36,8 +36,6 @@ from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, 
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
-#: The number of tickets in a machine's history (AGE 5.1.5).
-HISTORY_TICKETS_MAX: Final = 35
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
 _FREE_NUMBER_TRIES: Final = 100
 
@@ -339,15 +337,6 @@ class TicketDesk:
                 if (lock := record.lock) is not None and lock.by == serial
             ),
         )
-
-    def history(self) -> tuple[TicketRecord, ...]:
-        """Return the last 35 tickets of this machine, newest first.
-
-        Display them with ``shown_number`` only, which masks the numbers of tickets that are still owed
-        (E-06).
-        """
-        records = self._store.records(machine_serial=self._machine.serial)
-        return tuple(record for _, record in zip(range(HISTORY_TICKETS_MAX), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:

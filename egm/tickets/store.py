@@ -197,7 +197,7 @@ class TicketStore:
             return ""
         return (
             f"the ticket ledger ends at move {self.end[0]}, but is not the one in which the cage made move"
-            f" {move_number}: an old or another ledger was put in its place"
+            f" {move_number}: it was replaced by an older ledger or by that of another machine"
         )
 
     def transaction(self) -> AbstractContextManager[None]:

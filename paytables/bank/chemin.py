@@ -270,15 +270,15 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 f"bets: chemin de fer is played by {SEATS_MIN} seats or more; {players} have bets",
                 count=SEATS_MIN,
             )
-        laid = {(bet.seat, bet.spot): bet.credits for bet in bets}
-        banker, left_ = self._find_bank(laid)
+        credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
+        banker, left_ = self._find_bank(credits_by_spot)
         order = self._list_seats_from(banker + 1)[:-1]
-        caller = self._find_caller(laid, banker, left_, order)
+        caller = self._find_caller(credits_by_spot, banker, left_, order)
         covered = {(banker, BANK_SPOT): 0}
         for where in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
             (seat, STAKE_SPOT) for seat in order
         ]:
-            part = min(laid.get(where, 0), left_)
+            part = min(credits_by_spot.get(where, 0), left_)
             covered[where] = part
             left_ -= part
         banco = sum(covered.values())
@@ -295,7 +295,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             Settlement(
                 NOT_COVERED_SETTLEMENT, uncovered_credits, spot=spot, staked=uncovered_credits, seat=seat
             )
-            for (seat, spot), credits_ in laid.items()
+            for (seat, spot), credits_ in credits_by_spot.items()
             if (uncovered_credits := credits_ - covered.get((seat, spot), 0))
         )
         return CheminCoup(
@@ -307,19 +307,19 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         seats = self.definition.table.seats
         return [(first + n) % seats for n in range(seats)]
 
-    def _find_bank(self, laid: Mapping[tuple[int, str], int]) -> tuple[int, int]:
+    def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
 
         Raises WagerError if no seat offers it, or only its holder, with less than the bank that must stand.
         """
         for seat in self._list_seats_from(self.turn.seat):
-            offered_credits = laid.get((seat, BANK_SPOT), 0)
+            offered_credits = credits_by_spot.get((seat, BANK_SPOT), 0)
             holds_again = seat == self.turn.seat and self.turn.least > 0
             if holds_again and offered_credits >= self.turn.least:
                 return seat, self.turn.least
             if offered_credits and not holds_again:
                 return seat, offered_credits
-        if laid.get((self.turn.seat, BANK_SPOT), 0):
+        if credits_by_spot.get((self.turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
                 f"bets: the bank is below the {format_count(self.turn.least, 'credit')} that must stand",
@@ -328,7 +328,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
     def _find_caller(
-        self, laid: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
+        self, credits_by_spot: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
     ) -> int | None:
         """Return the seat that covers the bank alone (*banco*), or None if no seat offers at least half the bank.
 
@@ -336,7 +336,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         follows = self.turn.follower if banker == self.turn.seat else None
         in_turn = sorted(order, key=lambda seat: seat != follows)
-        return next((seat for seat in in_turn if 2 * laid.get((seat, BANCO_SPOT), 0) >= bank), None)
+        return next(
+            (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank), None
+        )
 
     # ------------------------------------------------------------------ a round
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:

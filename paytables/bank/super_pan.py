@@ -244,7 +244,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of the stake, and of the bank if a player may be it."""
+        """Return the exact figures of the stake and, if a player may hold the bank, of the bank, to this depth."""
         analysis, bank = super().analyse(depth), self.definition.player_bank
         if bank is None:
             return analysis

@@ -186,8 +186,8 @@ def check(definition: CrapsDefinition, file: str) -> None:
     for kind in ("pass", "dontpass", "come", "dontcome"):
         if list(kinds.values()).count(kind) > 1:
             raise DefinitionError(file, "bet", f"two bets have the kind {kind}; a table has only one of it")
-    laid = [bet.on for bet in definition.bet if bet.on is not None]
-    if len(laid) != len(set(laid)):
+    line_bets = [bet.on for bet in definition.bet if bet.on is not None]
+    if len(line_bets) != len(set(line_bets)):
         raise DefinitionError(
             file, "bet", "two bets of kind odds go with the same line bet; expected one at most"
         )

@@ -64,6 +64,24 @@ TICKET_TRANSITIONS: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]]
     (TicketState.IN_PLAY, TicketEvent.CLAIM): TicketState.IN_PLAY,
     (TicketState.IN_PLAY, TicketEvent.EXPIRE): TicketState.EXPIRED,
 }
+#: What the text of a refusal says about a ticket's state.
+_STATE_TEXTS: Final[Mapping[TicketState, str]] = {
+    TicketState.UNPAID: "has not been paid for yet",
+    TicketState.PAID: "has been paid for, and none of its draws is closed yet",
+    TicketState.IN_PLAY: "has been paid for, and a draw of it is closed",
+    TicketState.VOID: "is void: it was cancelled, or not paid for in time",
+    TicketState.EXPIRED: "is closed, because its claim period is over",
+}
+#: What the text of a refusal says about the event that a ticket's state does not permit.
+_EVENT_TEXTS: Final[Mapping[TicketEvent, str]] = {
+    TicketEvent.PAY: "its payment cannot be recorded",
+    TicketEvent.CANCEL: "it cannot be cancelled",
+    TicketEvent.CLOSE: "no draw can be closed to it",
+    TicketEvent.SETTLE: "no draw can be settled for it",
+    TicketEvent.FAULT: "no draw of it can be recorded as failed",
+    TicketEvent.CLAIM: "nothing can be claimed with it",
+    TicketEvent.EXPIRE: "its claim period cannot end",
+}
 
 
 class TicketCondition(StrEnum):
@@ -213,7 +231,7 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     if state is None:
         raise TicketRefused(
             ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
-            f"ticket {record.paper.ticket_number} is {record.state}, so the event {event} is not possible",
+            f"ticket {record.paper.ticket_number} {_STATE_TEXTS[record.state]}; {_EVENT_TEXTS[event]}",
         )
     return state
 
@@ -326,7 +344,9 @@ def claim_ticket(
         won = any(d.credits for d in record.decided.values())
         raise TicketRefused(
             ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
-            "its prizes were paid" if won else "it has won nothing",
+            f"ticket {record.paper.ticket_number}: its prizes were paid already"
+            if won
+            else f"ticket {record.paper.ticket_number} has won nothing in the draws held so far",
         )
     due_draws = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
     paper_values = record.paper.to_json()

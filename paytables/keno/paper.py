@@ -73,7 +73,7 @@ SLIP_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
 _NO_LIMIT_TEXT: Final = {"en": "no limit", "fr": "sans limite"}
 #: Text on how long and where to claim, by language.
 _CLAIM_TEXT: Final = {
-    "en": "{days} days after the last draw, at {place}",
+    "en": "{days} days after the last draw, at: {place}",
     "fr": "{days} jours après le dernier tirage, à : {place}",
 }
 #: Text on numbers of spots and ways, by language.

@@ -74,7 +74,7 @@ class OneDrawTable(OneDrawBets):
             f"{group}: {spot_rules[0].spot.odds}"
             f" on {sum(self.weights[result] for result in spot_rules[0].pays):,} of {total:,}"
             + (f", {spot_rules[0].spins} times in a row" if spot_rules[0].spins > 1 else "")
-            + f"; {format_count(len(spot_rules), 'place')}"
+            + f"; {format_count(len(spot_rules), 'spot')}"
             for group, spot_rules in self.groups().items()
         )
 

@@ -266,7 +266,7 @@ class ReelRules(Tableless):
         return explain.list_remarks(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every mode of the reel game, up to the given depth."""
+        """Return the exact figures of every mode of the reel game; ``depth`` selects how many are computed."""
         return figures.analyse(self.definition, self.stages, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -15,10 +15,12 @@ from egm.devices.crc import compute_crc_kermit
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
 from egm.links.sas.crc import append_crc, is_intact
+from egm.testing.sas import FILE
 from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.own_files import list_own_files
 from egm.verify.tree import Scope, find_components, list_software_files
 from meters import Journal
+from paytables.definition import LIBRARY
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
@@ -55,11 +57,19 @@ async def _signature(wire: Wire, seed: str) -> str:
 
 @pytest.mark.requirement("K-02")
 @pytest.mark.sas(polls="21")
-def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp_path: Path) -> None:
+def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It covers the cabinet's own games too."""
+    own_game = tmp_path / "own-game.toml"
+    own_game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
+    monkeypatch.setitem(FILE, "games", [{"game": str(own_game)}])
+
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
         scope = Scope(cabinet_definitions=list_own_files(rig.file))
         components = sorted(find_components(scope))
+        assert "own" in components
         for seed in ("3412", "0000"):
             signed = compute_signatures(
                 list_software_files(scope), Algorithm.SHA1_HMAC, bytes.fromhex(seed), components

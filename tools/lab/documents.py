@@ -26,9 +26,11 @@ def format_state_diagram() -> str:
 def format_profile_keys() -> str:
     """Return a table of every jurisdiction profile key. Raises :class:`OperatorError` naming undocumented keys."""
     keys = list(iter_keys())
-    bare = [key.name for key in keys if not key.meaning]
-    if bare:
-        raise OperatorError(f"egm/profiles/profile.py: there is no description for {', '.join(bare)}")
+    undocumented_keys = [key.name for key in keys if not key.meaning]
+    if undocumented_keys:
+        raise OperatorError(
+            f"egm/profiles/profile.py: there is no description for {', '.join(undocumented_keys)}"
+        )
     rows = [
         [
             f"`{key.name}`",
@@ -45,10 +47,10 @@ def format_cabinet_keys() -> str:
     """Return a table of every cabinet file key. Raises :class:`OperatorError` for an undocumented key."""
     text = []
     for part in parts_of_cabinet():
-        bare = [key.name for key in part.keys if not key.meaning]
-        if bare:
+        undocumented_keys = [key.name for key in part.keys if not key.meaning]
+        if undocumented_keys:
             raise OperatorError(
-                f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(bare)}"
+                f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(undocumented_keys)}"
             )
         needed = " Required." if part.is_required else ""
         rows = [

@@ -113,34 +113,34 @@ def _measure_text(text: str, face: str, size: float) -> float:
     return _load_font(face).getlength(text) * size / 1000
 
 
-def _wrap_text(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
-    """Return a text as lines of at most ``room`` points.
+def _wrap_text(text: str, width_limit: float, face: str = "text", size: float = _TEXT) -> list[str]:
+    """Return a text as lines of at most ``width_limit`` points.
 
     A word that is too long is split; a code is split after a punctuation mark if possible.
     """
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _measure_text(joined, face, size) <= room:
+        if _measure_text(joined, face, size) <= width_limit:
             lines[-1] = joined
             continue
-        parts = _split_word(word, room, face, size)
+        parts = _split_word(word, width_limit, face, size)
         lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
     return lines
 
 
-def _split_word(word: str, room: float, face: str, size: float) -> list[str]:
-    """Split a word that is wider than ``room`` into parts that fit."""
-    if len(word) < 2 or _measure_text(word, face, size) <= room:
+def _split_word(word: str, width_limit: float, face: str, size: float) -> list[str]:
+    """Split a word that is wider than ``width_limit`` into parts that fit."""
+    if len(word) < 2 or _measure_text(word, face, size) <= width_limit:
         return [word]
     fits = next(
         end
         for end in range(len(word) - 1, 0, -1)
-        if end == 1 or _measure_text(word[:end], face, size) <= room
+        if end == 1 or _measure_text(word[:end], face, size) <= width_limit
     )
     sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
     cut = sign or fits
-    return [word[:cut], *_split_word(word[cut:], room, face, size)]
+    return [word[:cut], *_split_word(word[cut:], width_limit, face, size)]
 
 
 def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
@@ -208,9 +208,9 @@ def _compute_column_widths(chapter: Chapter) -> list[float]:
         minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
         wanted_widths.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
-    spare = _ROOM - sum(minimum_widths)
+    spare_width = _ROOM - sum(minimum_widths)
     return [
-        low + spare * want / sum(wanted_widths)
+        low + spare_width * want / sum(wanted_widths)
         for low, want in zip(minimum_widths, wanted_widths, strict=True)
     ]
 

@@ -152,8 +152,8 @@ def write_film(game: Game, draw: Draw, path: Path, film: PreviewSettings) -> int
         picture.draw(surface, view)
         frames.append(Image.frombytes("RGB", picture.pixels, pygame.image.tobytes(surface, "RGB")))
     data = io.BytesIO()
-    pace = round(1000 / film.frames_per_second)
-    options = {"duration": pace, "loop": 0, "quality": film.quality, "method": 4}
+    frame_milliseconds = round(1000 / film.frames_per_second)
+    options = {"duration": frame_milliseconds, "loop": 0, "quality": film.quality, "method": 4}
     frames[0].save(data, "WEBP", save_all=True, append_images=frames[1:], **options)
     path.write_bytes(data.getvalue())
     return len(data.getvalue())

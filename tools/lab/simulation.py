@@ -260,16 +260,16 @@ def play_batch(
     wins: Counter[int] = Counter()
     initial = at = game.with_table_state(table)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
-    counted_bets, laid, cost = None, options, credits_
+    counted_bets, bet_options, cost = None, options, credits_
     if additional_bets or "seat" in options:
         own_seat = options.get("seat", 0)
         counted_bets = {(own_seat, spot) for spot in options["bets"]}
         seats = {str(own_seat): {**options["bets"], **additional_bets}, **options.get("others", {})}
-        laid = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
+        bet_options = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
         at = at if table is None else initial
-        win, at = _play_round(at, at.build_wager(cost, **laid), draw, standing_bets, counted_bets)
+        win, at = _play_round(at, at.build_wager(cost, **bet_options), draw, standing_bets, counted_bets)
         while at.rules.list_standing_bets():
             later_win, at = _play_round(at, at.build_wager(0), draw, standing_bets)
             win += later_win

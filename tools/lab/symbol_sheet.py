@@ -1,5 +1,6 @@
 """Picture sheets for game designers: every drawn symbol with its name, and a game's idle screen."""
 
+import os
 from datetime import UTC
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,7 @@ _GROUND: Final = (24, 20, 44)
 
 def _start_pygame() -> Theme:
     """Start pygame for drawing without a window, and return the screen's theme."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))

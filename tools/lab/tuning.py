@@ -132,8 +132,8 @@ def round_to_nice_pay(value: Fraction) -> int:
     if number <= 20:
         return number
     unit: int = 10 ** (len(str(number)) - 2)
-    leading = (number + unit // 2) // unit
-    return ((leading + 2) // 5 * 5 if leading > 20 else leading) * unit
+    leading_digits = (number + unit // 2) // unit
+    return ((leading_digits + 2) // 5 * 5 if leading_digits > 20 else leading_digits) * unit
 
 
 def _ignore_progress(_: str) -> None:
@@ -204,10 +204,10 @@ def refine_pays(
         slopes = {
             k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - present_return for k in keys
         }
-        tried = sorted(
+        ordered_changes = sorted(
             _iter_pay_changes(data, best, limits, slopes, missing_return), key=lambda move: (move[0], move[1])
         )
-        for _, _, changes in tried[: 4 * _WIDTH]:
+        for _, _, changes in ordered_changes[: 4 * _WIDTH]:
             candidate = best
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
@@ -261,12 +261,16 @@ def _iter_pay_changes(
             max(lowest_change[first_key], -_REACH), min(highest_change[first_key], _REACH) + 1
         ):
             remaining_gap = missing_return - change * slopes[first_key]
-            if change and (also := find_nearest_pay(second_key, remaining_gap)):
+            if change and (second_change := find_nearest_pay(second_key, remaining_gap)):
                 changes = (
                     (first_key, current_pays[first_key] + change),
-                    (second_key, current_pays[second_key] + also),
+                    (second_key, current_pays[second_key] + second_change),
                 )
-                yield abs(remaining_gap - also * slopes[second_key]), abs(change) + abs(also), changes
+                yield (
+                    abs(remaining_gap - second_change * slopes[second_key]),
+                    abs(change) + abs(second_change),
+                    changes,
+                )
 
 
 def _has_same_order(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
@@ -316,7 +320,7 @@ def tune_strips(
 
     best = dict(data)
     best_distance = distance(best)
-    beam, width, patience, tried_strips = [best], 1, _PATIENCE, {_format_strips(best, stage)}
+    beam, width, rounds_left, tried_strips = [best], 1, _PATIENCE, {_format_strips(best, stage)}
     for number in range(1, rounds + 1):
         if not best_distance:
             break
@@ -336,9 +340,9 @@ def tune_strips(
         )
         if ranked[0][0] < best_distance:
             best_distance, _, best = ranked[0]
-            beam, width, patience = [best], 1, _PATIENCE
-        elif patience:
-            width, patience = _WIDTH, patience - 1
+            beam, width, rounds_left = [best], 1, _PATIENCE
+        elif rounds_left:
+            width, rounds_left = _WIDTH, rounds_left - 1
             beam = [candidate for _, _, candidate in ranked[:width]]
         else:
             break

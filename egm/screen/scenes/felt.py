@@ -218,7 +218,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     ``settled_step`` is the last step of a round that has just been settled, or None.
     """
     view, chips = stage.view, stage.view.chips
-    laid = lay_out_felt(table, chips, stage.layout)
+    felt_layout = lay_out_felt(table, chips, stage.layout)
     pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
@@ -231,11 +231,11 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
         for each in (shown_step.settlements if shown_step else ())
         if each["credits"]
     }
-    laid_now = _list_bets_to_draw(stage, table, shown_step)
-    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(
+    bets_to_draw = _list_bets_to_draw(stage, table, shown_step)
+    covered |= {spot for spot, new in bets_to_draw.items() if new > 0} | set(
         limits.standing_bets if limits else ()
     )
-    for cell in laid.cells:
+    for cell in felt_layout.cells:
         spot = table.spots.get(cell.spot)
         shut = (
             limits is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, limits)[0])
@@ -256,7 +256,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
         if stage.layout.is_telephone:
             for rect, action in lay_out_hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _draw_bets(stage, table, laid, laid_now, shown_step)
+    _draw_bets(stage, table, felt_layout, bets_to_draw, shown_step)
 
 
 def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
@@ -446,7 +446,7 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
 
 
 def _draw_bets(
-    stage: Stage, table: Table, laid: FeltLayout, now: Bets, settled_step: TableStep | None
+    stage: Stage, table: Table, felt_layout: FeltLayout, now: Bets, settled_step: TableStep | None
 ) -> None:
     """Draw every bet: standing bets in violet, new bets, and the settlements of the last round."""
     view = stage.view
@@ -456,7 +456,7 @@ def _draw_bets(
         spot = str(settlement.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
-    for spot, (x, y) in laid.chip_points:
+    for spot, (x, y) in felt_layout.chip_points:
         new_credits, standing_credits = now.get(spot, 0), standing_bets.get(spot, 0)
         aside = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:

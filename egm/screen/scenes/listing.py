@@ -251,23 +251,23 @@ def _arrange_lines(
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 
 
-def draw_listing(stage: Stage, laid: PlacedListing, number: int, body: Rect) -> None:
+def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) -> None:
     """Draw one sheet of a service page's tables in ``body``; nothing but the page's plate is below it."""
     x, y, w, h = body
     room: Rect = (x - _EDGE, y - _EDGE, w + 2 * _EDGE, h + 2 * _EDGE)
-    lines = laid.get_sheet_lines(number)
+    lines = listing.get_sheet_lines(number)
     if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
-        _draw_lines(stage, laid, number)
+        _draw_lines(stage, listing, number)
         return
     stage.painter.draw_over_opaque(
-        "sheet", (laid, number, stage.layout), room, lambda: _draw_lines(stage, laid, number)
+        "sheet", (listing, number, stage.layout), room, lambda: _draw_lines(stage, listing, number)
     )
 
 
-def _draw_lines(stage: Stage, laid: PlacedListing, number: int) -> None:
+def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
     """Draw the lines of one sheet of a service page's tables."""
     p = stage.painter
-    for i, (rect, line) in enumerate(laid.get_sheet_lines(number)):
+    for i, (rect, line) in enumerate(listing.get_sheet_lines(number)):
         x, y, w, h = rect
         if line.kind == "title":
             style = Style("heavy", "body", "info")

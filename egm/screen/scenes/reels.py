@@ -247,8 +247,12 @@ def _choose_strip(
     start = previous.stops[reel] if previous is not None and has_previous else field.rest_stops[reel]
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
-        laid = result.window[reel] + strip
-        return laid, (start + len(result.window[reel])) % len(laid) if start >= 0 else len(laid) // 2, 0
+        shown_strip = result.window[reel] + strip
+        return (
+            shown_strip,
+            (start + len(result.window[reel])) % len(shown_strip) if start >= 0 else len(shown_strip) // 2,
+            0,
+        )
     return strip, max(0, start) % len(strip), stop
 
 

@@ -178,21 +178,25 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return []
-    laid = lay_out_page(stage, page)
+    page_layout = lay_out_page(stage, page)
     touches = [
         (rect, Action("answer", page_action.id))
-        for rect, page_action in (*laid.tiles, *laid.foot)
+        for rect, page_action in (*page_layout.tiles, *page_layout.foot)
         if page_action.enabled
     ]
-    touches += laid.pager
+    touches += page_layout.pager
     if page.tables:
-        touches += lay_out_listing(stage, page, laid.body).list_touches(stage.view.desk.sheet)
-    if page.prompt is not None and laid.prompt is not None:
-        touches += lay_out_keypad(stage, page.prompt, laid.prompt)
+        touches += lay_out_listing(stage, page, page_layout.body).list_touches(stage.view.desk.sheet)
+    if page.prompt is not None and page_layout.prompt is not None:
+        touches += lay_out_keypad(stage, page.prompt, page_layout.prompt)
     if page.pattern == "sound":
-        touches += [(rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(laid.body).items()]
+        touches += [
+            (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body).items()
+        ]
     if page.pattern == "touch":
-        touches += [(rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(laid.body))]
+        touches += [
+            (rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(page_layout.body))
+        ]
     return touches
 
 
@@ -237,27 +241,29 @@ def draw_service(stage: Stage) -> None:
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return
-    laid = lay_out_page(stage, page)
-    _draw_page_background(stage, laid.page_rect)
-    _draw_page_head(stage, page, laid.page_rect)
-    for rect, page_action in (*laid.tiles, *laid.foot):
+    page_layout = lay_out_page(stage, page)
+    _draw_page_background(stage, page_layout.page_rect)
+    _draw_page_head(stage, page, page_layout.page_rect)
+    for rect, page_action in (*page_layout.tiles, *page_layout.foot):
         draw_action(stage, rect, page_action)
     if page.tables:
-        draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet, laid.body)
-    for rect, action in laid.pager:
+        draw_listing(
+            stage, lay_out_listing(stage, page, page_layout.body), stage.view.desk.sheet, page_layout.body
+        )
+    for rect, action in page_layout.pager:
         draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
-    _draw_sheet_number(stage, page, laid)
-    if page.prompt is not None and laid.prompt is not None:
-        draw_keypad(stage, page.prompt, laid.prompt)
-    _draw_screen_test(stage, page, laid.body)
+    _draw_sheet_number(stage, page, page_layout)
+    if page.prompt is not None and page_layout.prompt is not None:
+        draw_keypad(stage, page.prompt, page_layout.prompt)
+    _draw_screen_test(stage, page, page_layout.body)
 
 
-def _draw_sheet_number(stage: Stage, page: ServicePage, laid: ServicePageLayout) -> None:
+def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePageLayout) -> None:
     """Draw the page number between the keys that turn pages."""
-    if laid.pager:
-        sheets = lay_out_listing(stage, page, laid.body).sheet_count
+    if page_layout.pager:
+        sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
         text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
-        (left, low, width, height), _ = laid.pager[0]
+        (left, low, width, height), _ = page_layout.pager[0]
         at = (left + width + _BETWEEN / 2, low + height / 2)
         stage.painter.text(text, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
 

@@ -51,12 +51,16 @@ def _draw_bet(stage: Stage) -> None:
     if view.game is None or view.snapshot is None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
-    laid = read_area_stakes(view.game, view.snapshot)
+    stake_by_area = read_area_stakes(view.game, view.snapshot)
     p.panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
     p.text(
         texts.say("wheel.own"), (x + w / 2, y + 32), Style("strong", "small", stage.look.accent), width=w - 24
     )
-    rows = [(area, laid[str(area["id"])]) for area in _read_areas(stage) if str(area["id"]) in laid]
+    rows = [
+        (area, stake_by_area[str(area["id"])])
+        for area in _read_areas(stage)
+        if str(area["id"]) in stake_by_area
+    ]
     step = min(62.0, (h - 132) / max(1, len(rows)))
     for i, (area, stake) in enumerate(rows):
         middle = y + 62 + (i + 0.5) * step
@@ -113,10 +117,10 @@ def draw_wheel_glasses(stage: Stage) -> None:
     x, y, w, _ = stage.layout.left
     draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
-    laid = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
+    stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
     areas = _read_areas(stage)
     for rect, area in zip(_lay_out_area_rows(stage.layout, len(areas)), areas, strict=True):
-        _draw_area(stage, rect, area, laid.get(str(area["id"]), 0))
+        _draw_area(stage, rect, area, stake_by_area.get(str(area["id"]), 0))
     if stage.layout.is_telephone:
         return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right

@@ -205,10 +205,9 @@ class TablesPage(MenuPage):
     tables: Callable[[Machine], tuple[PageTable, ...]]
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with its tables."""
-        return ServicePage(
-            id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
-        )
+        """Return the page with its tables; without any, an empty table, which the screen states."""
+        tables = self.tables(machine) or (PageTable(),)
+        return ServicePage(id="", title=say(f"service.menu.{self.title}"), tables=tables, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""

@@ -353,8 +353,8 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return sentences on what a win of the stake pays, and on the side bets."""
-        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.list_side_bet_spots()]
-        side_bet_text = f"{format_count(len(rows), 'bet')} on the side: {', '.join(rows)}"
+        rows = [f"{spot.names['en'].lower()} pays {spot.odds}" for spot in self.list_side_bet_spots()]
+        side_bet_text = f"{format_count(len(rows), 'side bet')}: {', '.join(rows)}"
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 

@@ -197,7 +197,7 @@ class VideoPokerRules(Tableless):
         most = self.definition.bets.credits[-1]
         return tuple(
             f"{pay.id} pays {pay.pays:,} for each credit"
-            + (f", {pay.most_pays:,} where {most} are bet on the hand" if pay.most_pays else "")
+            + (f", {pay.most_pays:,} if {most} credits are bet on the hand" if pay.most_pays else "")
             for pay in self.definition.pay
         )
 

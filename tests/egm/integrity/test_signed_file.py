@@ -209,7 +209,7 @@ def test_no_other_file_is_taken_with_credits_on_the_meter(cabinet):
     assert cabinet.start()["faults"] == set()
 
 
-@pytest.mark.requirement("A-22")
+@pytest.mark.requirement("A-22", "E-11")
 def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothing(cabinet):
     cabinet.sign("1")
     cabinet.start()

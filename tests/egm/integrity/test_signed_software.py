@@ -371,7 +371,7 @@ def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start,
     assert read_changes_in_log(rig) == ["release 3.0", "release 2.0", "first"]
 
 
-@pytest.mark.requirement("A-13", "A-22")
+@pytest.mark.requirement("A-13", "A-16", "A-22")
 def test_another_signer_or_none_takes_a_technician(start, maker):
     start()
     maker.key = read_key(create_key(), "other maker")
@@ -383,6 +383,11 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     assert set(tilts(rig)) == {CHECK}
     assert rig.machine.memory.get(IntegrityKey.SOFTWARE) is None
     assert list(create_reverification(rig.at)) == []
+    (no_signer, first), other, none = [change["signer"] for change in rig.records("software.changed")]
+    assert (no_signer, other[0], none) == ("", first, [other[1], ""])
+    assert "" != other[1] != first
+    versions = [change["version"] for change in rig.records("software.changed")]
+    assert versions == [["", "1.0"], ["1.0", "2.0"], ["2.0", ""]]
 
 
 def test_without_a_manufacturer_nothing_is_pretended(start, maker):

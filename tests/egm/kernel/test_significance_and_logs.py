@@ -70,6 +70,7 @@ def test_the_person_is_kept_with_the_event(journal):
     assert ENTRIES.list_authors(cleared) == ("1001",)
     assert ENTRIES.list_authors(say(journal, "door.opened", door="main")) == ()
     assert ENTRIES.list_authors(say(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
+    assert ENTRIES.list_authors(say(journal, "menu.asked", by="operator")) == ("operator",)
     assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
 
 
@@ -99,6 +100,15 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
     assert not listed & {"game.start", "bill.in", "checkpoint"}
 
 
+@pytest.mark.requirement("E-07")
+def test_bills_that_the_acceptor_rejects_do_not_push_the_accepted_ones_out_of_their_log(journal):
+    say(journal, "bill.in", amount_cents=2000)
+    for _ in range(40):
+        say(journal, "bill.rejected")
+        say(journal, "bill.returned")
+    assert [entry.kind for entry in ENTRIES.read_log(journal, Log.BILLS)] == ["bill.in"]
+
+
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")
 def test_every_ring_is_as_long_as_the_rules_ask(journal):
     least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
@@ -112,6 +122,16 @@ def test_every_ring_is_as_long_as_the_rules_ask(journal):
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
     assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
     assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []
+
+
+@pytest.mark.requirement("A-16", "E-11")
+def test_passed_checks_do_not_push_changes_out_of_the_log_of_software(journal):
+    for n in range(10):
+        say(journal, "software.changed", n=n)
+    say(journal, "cabinet.signed", n=10)
+    for n in range(3):
+        say(journal, "software.verified", n=n)
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.SOFTWARE, 11)] == list(range(10, -1, -1))
 
 
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-09", "J-18", "A-16", "A-01")

@@ -83,8 +83,8 @@ def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
     text, xml, status, last = run(
         inspection,
         sign("Component", "chance", SEED),
-        lambda v: v.results("xml"),
-        lambda v: v.status(),
+        lambda v: v.read_results("xml"),
+        lambda v: v.read_status(),
         lambda v: v.read_last_authentication(),
     )
     expected = compute_signatures(
@@ -119,18 +119,18 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     inspection.room.close()
     again = Inspection(tmp_path / "state")
     again.room.clock.pass_seconds(90)
-    results, last = run(again, lambda v: v.results("text"), lambda v: v.read_last_authentication())
+    results, last = run(again, lambda v: v.read_results("text"), lambda v: v.read_last_authentication())
     again.room.close()
     assert results == signed
     assert last == (0xBA, 90)
 
 
 def test_before_anything_was_asked_there_is_nothing(inspection):
-    status, last = run(inspection, lambda v: v.status(), lambda v: v.read_last_authentication())
+    status, last = run(inspection, lambda v: v.read_status(), lambda v: v.read_last_authentication())
     assert (status.state, status.has_results, status.is_calculating) == ("requested", False, False)
     assert last == (0, 0xFFFFFFFF)
     with pytest.raises(GatError, match="not available"):
-        run(inspection, lambda v: v.results("text"))
+        run(inspection, lambda v: v.read_results("text"))
 
 
 @pytest.mark.parametrize("parameters", [("Component", "nothing"), ("Component", "chance", "zz"), ("Other",)])
@@ -318,7 +318,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     assert [order.components for order in orders] == [("chance",)]
     inspection.room.close()
     again = Inspection(tmp_path / "state")
-    _, text = run(again, lambda v: v.wait(60, 0.02), lambda v: v.results("text"))
+    _, text = run(again, lambda v: v.wait_for_calculation(60, 0.02), lambda v: v.read_results("text"))
     again.room.close()
     expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])[
         "chance"

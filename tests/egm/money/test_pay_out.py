@@ -9,6 +9,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared
@@ -26,6 +27,11 @@ def rig(tmp_path):
     rig.close()
 
 
+def list_voucher_log(rig) -> list[str]:
+    """Return the kinds of the entries that the log of tickets shows."""
+    return [entry.kind for entry in rig.machine.entries.read_log(rig.journal, Log.VOUCHERS)]
+
+
 def restart(rig, folder, **options) -> MachineRig:
     rig.close()
     return MachineRig(folder, **{"devices": ("printer",), **options}).boot()
@@ -39,8 +45,10 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
     number = rig.hands.jobs[-1].barcode
     assert rig.journal.balance_cents(VOUCHERS) == 0
     assert rig.store.get(number).state is TicketState.RESERVED
+    assert list_voucher_log(rig) == []
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.state is State.IDLE
+    assert list_voucher_log(rig) == ["voucher.out"]
     assert rig.journal.balance_cents(VOUCHERS) == 2000
     assert rig.store.get(number).state is TicketState.ISSUED
     rig.report_print_state(PrintState.TAKEN)

@@ -266,10 +266,15 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
     for path, data in before.items():
         path.write_bytes(data)
     back = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "an old or another ledger was put in its place" in back.machine.faults["ticket_ledger"]["detail"]
+    assert (
+        "it was replaced by an older ledger or by that of another machine"
+        in back.machine.faults["ticket_ledger"]["detail"]
+    )
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 1
-    assert "an old or another ledger was put in its place" in " ".join(verified.output.split())
+    assert "it was replaced by an older ledger or by that of another machine" in " ".join(
+        verified.output.split()
+    )
     assert back.store.require_ticket(number).state is TicketState.ISSUED
     back.offer_ticket(number)
     assert back.hands.orders[-1][0] == "return"
@@ -371,7 +376,10 @@ def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(rig, tmp_p
     again.close()
     put_back(before)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "an old or another ledger was put in its place" in again.machine.faults["ticket_ledger"]["detail"]
+    assert (
+        "it was replaced by an older ledger or by that of another machine"
+        in again.machine.faults["ticket_ledger"]["detail"]
+    )
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
 
@@ -402,7 +410,10 @@ def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypat
     after = ledger_files(tmp_path)
     put_back(before)
     status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
-    assert (status, "an old or another ledger was put in its place" in said) == (1, True), said
+    assert (status, "it was replaced by an older ledger or by that of another machine" in said) == (
+        1,
+        True,
+    ), said
     put_back(after)
     status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
     assert (status, "has been redeemed already" in said) == (1, True), said

@@ -365,6 +365,8 @@ def test_an_unwritable_state_folder_is_named(tmp_path):
     in_the_way.write_text("")
     with pytest.raises(OperatorError, match="cannot write"):
         StateFolder(in_the_way / "state").prepare()
+    with pytest.raises(OperatorError, match="file is not a folder"):
+        StateFolder(in_the_way).prepare()
 
 
 def test_the_state_folder_follows_xdg(monkeypatch, tmp_path):

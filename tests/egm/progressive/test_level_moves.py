@@ -16,7 +16,7 @@ from egm.progressive.level import Level, Terms
 from egm.progressive.levels_page import build_level_tables
 from egm.progressive.pools import Pools
 from egm.testing.controller import create_pool
-from egm.testing.machine import write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -201,3 +201,10 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     assert [hit["amount_cents"] for hit in listed["three-levels.luck.50"]] == [*range(40, 15, -1)]
     assert [hit["amount_cents"] for hit in listed["three-levels.top.50"]] == [1500]
     assert "last hits" in CliRunner().invoke(main, ["levels", "--state", str(tmp_path)]).output
+
+
+def test_a_machine_without_levels_has_an_empty_table_on_their_page(tmp_path):
+    rig = MachineRig(tmp_path).boot()
+    (table,) = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels").page.tables  # the screen says: no entries
+    assert table.rows == ()
+    rig.close()

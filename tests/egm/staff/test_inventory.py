@@ -283,6 +283,7 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
     note_inventory(rig.machine, inventory(tmp_path), {GAME: certificate})
     (game,) = read_technical_sheet(rig.journal).now["games"]
     assert (game["certified_on"], game["certified_by"]) == ("2026-01-09", "ab" * 32)
+    assert game["digest"] == digest
 
 
 @pytest.mark.requirement("R-01", "O-03", "C-26")

@@ -331,9 +331,9 @@ def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.vouchers")
     rows = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
     assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}
-    told = [tuple(row[1:4]) for row in rows if row[1] in {"Ticket printed", "Ticket accepted"}]
     masked = ["•" * 14 + number[-4:] for number in numbers]
-    assert told == [
+    # one line for each ticket: the last 35 lines are the last 35 tickets
+    assert [tuple(row[1:4]) for row in rows] == [
         ("Ticket accepted", "$5.00", masked[0]),
         ("Ticket printed", "$20.00", masked[1]),
         ("Ticket printed", "$5.00", masked[0]),

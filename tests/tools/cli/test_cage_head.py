@@ -48,12 +48,17 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
     monkeypatch.setattr("tools.cli.cage.authenticate_for", lambda *_: None)
     with (
-        pytest.raises(OperatorError, match="an old or another ledger was put in its place"),
+        pytest.raises(
+            OperatorError, match="it was replaced by an older ledger or by that of another machine"
+        ),
         open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
     ):
         cage.pay_ticket(number)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "an old or another ledger was put in its place" in again.machine.faults["ticket_ledger"]["detail"]
+    assert (
+        "it was replaced by an older ledger or by that of another machine"
+        in again.machine.faults["ticket_ledger"]["detail"]
+    )
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
 
@@ -140,11 +145,14 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     put_back(before)
     key = read_machine_key(tmp_path).derive(HEAD_PURPOSE)
     read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_LOG_END))
-    assert "an old or another ledger was put in its place" in find_ticket_ledger_error(
+    assert "it was replaced by an older ledger or by that of another machine" in find_ticket_ledger_error(
         tmp_path, tmp_path / "second"
     )
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "an old or another ledger was put in its place" in again.machine.faults["ticket_ledger"]["detail"]
+    assert (
+        "it was replaced by an older ledger or by that of another machine"
+        in again.machine.faults["ticket_ledger"]["detail"]
+    )
     again.close()
 
 

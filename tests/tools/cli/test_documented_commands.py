@@ -93,7 +93,7 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     ]  # so one after the other
     told = _list_first_start_notes(folder, "web", load_cabinet(made))
     another = f"egm screen address --position N --state {folder.root}"
-    assert f"open each address below in a browser on this computer (another: {another})" in told
+    assert f"open each address below in a browser on this computer (for a new address: {another})" in told
     assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in told)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)

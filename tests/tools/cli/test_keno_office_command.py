@@ -67,10 +67,17 @@ def test_an_evening_at_the_desk(desk):
     owed_cents = (held["prizes"].get("1", 0) + 1) * 25
     control = read_control_number(won)
     paid = desk("claim", control, "--place", "cage-1", "--condition", "illegible", "--says", "casino=Val")
-    assert f"pay ${owed_cents / 100:,.2f} for draws " in paid
+    assert f"pay ${owed_cents / 100:,.2f} for draw" in paid
     assert "the paper differs from the record in casino" in paid
-    assert desk("claim", control, "--place", "cage-1", code=1) == "Error: its prizes were paid\n"
+    assert (
+        desk("claim", control, "--place", "cage-1", code=1)
+        == "Error: ticket 1: its prizes were paid already\n"
+    )
     assert "prize" in desk("ticket", 1)
+    refused = desk("pay", 1, code=1)
+    assert refused == (
+        "Error: ticket 1 has been paid for, and a draw of it is closed; its payment cannot be recorded\n"
+    )
     assert "every entry is as recomputed" in desk("verify")
     assert "tickets closed: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
 

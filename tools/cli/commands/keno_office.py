@@ -270,8 +270,8 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
     )
     with open_office(folder) as office:
         payment = office.claim(presented, place=place)
-        draws = ", ".join(map(str, payment.draws))
-        echo(f"pay {_format_money(office, payment.credits)} for draws {draws}")
+        draws = ("draw " if len(payment.draws) == 1 else "draws ") + ", ".join(map(str, payment.draws))
+        echo(f"pay {_format_money(office, payment.credits)} for {draws}")
         for name in payment.differs:
             echo(f"the paper differs from the record in {name}: the record decides")
 

@@ -134,7 +134,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
 
     Raises WagerError for a bet that is not allowed.
     """
-    laid: dict[str, int] = {}
+    credits_by_spot: dict[str, int] = {}
     spot_ids = [spot.id for spot in game.rules.list_spots()]
     for text in bets:
         spot, _, credits_ = text.partition("=")
@@ -146,10 +146,10 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
             raise click.ClickException(
                 f"--bet {text[:_QUOTED_CHARACTERS_MAX]}: write SPOT=CREDITS, a whole number of credits"
             )
-        laid[spot] = laid.get(spot, 0) + number
-    bet = game.rules.analyse_wager(game.build_wager(sum(laid.values()), bets=laid))
+        credits_by_spot[spot] = credits_by_spot.get(spot, 0) + number
+    bet = game.rules.analyse_wager(game.build_wager(sum(credits_by_spot.values()), bets=credits_by_spot))
     return _wrap_single_bet(
-        game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
+        game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in credits_by_spot.items()))
     )
 
 

@@ -234,7 +234,9 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
         options_text = " --position N" if several else ""
         if folder.root != default_state_dir():
             options_text += f" --state {shlex.quote(str(folder.root))}"
-        words.append(f"open {addresses_text} on this computer (another: egm screen address{options_text})")
+        words.append(
+            f"open {addresses_text} on this computer (for a new address: egm screen address{options_text})"
+        )
     screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
     with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
     if with_drawer:

@@ -94,7 +94,7 @@ class World:
         self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = SimulatedMedium(random.Random(dice.randbytes(8)))  # noqa: S311
-        self.medium.gone = self._handle_power_loss
+        self.medium.on_power_loss = self._handle_power_loss
         self.random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
         self.cables: dict[str, LossyCable] = {}
         self.twins: dict[str, Twin[Any]] = {}

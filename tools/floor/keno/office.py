@@ -419,7 +419,9 @@ class KenoOffice:
         counters = self._read_counters()
         number = counters.next_draw
         if not counters.is_closed:
-            raise OperatorError(f"sales for draw {number} have not ended")
+            raise OperatorError(
+                f"sales for draw {number} have not ended: close them first, with `egm keno-office close`"
+            )
         tickets = self.list_tickets().items()
         return number, {n: r for n, r in tickets if number in r.closed and r.state is TicketState.IN_PLAY}
 

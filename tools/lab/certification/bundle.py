@@ -98,8 +98,8 @@ def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
         BUNDLE_SIGNER_NAME,
         *(listed if isinstance(listed, Mapping) else ()),
     }
-    lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
-    if unsigned := sorted(set(lying) - signed_names):
+    file_names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    if unsigned := sorted(set(file_names) - signed_names):
         raise BundleError(
             f"{folder}: these files are in the bundle, but not in its signed list: {', '.join(unsigned)}"
         )

@@ -25,6 +25,7 @@ from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import check_every_rule
+from tools.lab.certification.source import extract_files
 from tools.lab.certification.submission import (
     BATTERY,
     FINDINGS,
@@ -137,7 +138,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     signed = load_signed(folder / SOFTWARE, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
     with tempfile.TemporaryDirectory() as unpacked:
         with tarfile.open(folder / archive) as source:
-            source.extractall(unpacked, filter="data")
+            extract_files(source, Path(unpacked))
         root = Path(unpacked) / archive.removesuffix(_SOURCE)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
         yield from _compare_packages(folder, build_packages(root), archive, wheel)

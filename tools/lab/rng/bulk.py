@@ -79,16 +79,20 @@ class BulkDraws:
             return np.zeros(count, dtype=np.uint8)
         dtype = _WORDS[width]
         outcomes = np.empty(count, dtype=dtype)
-        drawn_count = misses = 0
+        drawn_count = consecutive_rejections = 0
         while drawn_count < count:
             words = np.frombuffer(
                 self._read(width * min(count - drawn_count, REQUEST_BYTES_MAX // width)), dtype=dtype
             )
             values = words // dtype.type(share)
             thrown_away = np.flatnonzero(values >= bound)
-            misses = misses + len(words) if len(thrown_away) == len(words) else 0
-            if misses >= REJECTIONS_MAX:
-                raise RejectionLimit(f"{misses} words in a row were out of range for a draw below {bound}")
+            consecutive_rejections = (
+                consecutive_rejections + len(words) if len(thrown_away) == len(words) else 0
+            )
+            if consecutive_rejections >= REJECTIONS_MAX:
+                raise RejectionLimit(
+                    f"{consecutive_rejections} words in a row were out of range for a draw below {bound}"
+                )
             # Few words are rejected, so the runs between them are copied as a whole.
             start = 0
             for end in (*thrown_away.tolist(), len(values)):

@@ -477,7 +477,7 @@ def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
             return _INVALID
         changes[name] = text
         at += 1 + size
-    tickets.store_ticket_terms(changes, outranked=True)
+    tickets.store_ticket_terms(changes, is_older_message=True)
     return _VALID
 
 

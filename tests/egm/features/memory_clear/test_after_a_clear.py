@@ -140,7 +140,8 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(rig, tm
     for _ in range(2):  # a second clear does not forget it either
         again = MachineRig(tmp_path, devices=("printer",)).boot()
         assert (
-            "an old or another ledger was put in its place" in again.machine.faults["ticket_ledger"]["detail"]
+            "it was replaced by an older ledger or by that of another machine"
+            in again.machine.faults["ticket_ledger"]["detail"]
         )
         again.offer_ticket(number)
         assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
