@@ -14,10 +14,6 @@ class Day(click.DateTime):
     def __init__(self) -> None:
         super().__init__(["%Y-%m-%d"])
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 (click's signature)
-        """Return how the day is written, for the command's usage."""
-        return "YYYY-MM-DD"
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Return the day. Raises click.BadParameter for a text that is no day of the calendar."""
         try:

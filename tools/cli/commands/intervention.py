@@ -115,7 +115,7 @@ def export(
 
 
 @command.command("day")
-@click.argument("date", type=Day())
+@click.argument("date", metavar="YYYY-MM-DD", type=Day())
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )

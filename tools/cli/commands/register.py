@@ -230,7 +230,9 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 @command.command()
 @STATE
 @MEDIUM
-@click.option("--before", required=True, type=Day(), help="Erase records older than this day.")
+@click.option(
+    "--before", required=True, metavar="YYYY-MM-DD", type=Day(), help="Erase records older than this day."
+)
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
     identities_store = _open_register(state or default_state_dir(), medium)

@@ -62,6 +62,7 @@ def _choose_day(today: datetime | None) -> date:
 #: The option for the date on which the rules are judged.
 _today_option = click.option(
     "--today",
+    metavar="YYYY-MM-DD",
     type=Day(),
     help="The day of the check, YYYY-MM-DD; without it, the day of this computer.",
 )
