@@ -350,15 +350,13 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     for times in counts.values():
         if type(times) is not int or not 0 < times <= AMOUNT_MAX:
             return None
-    decoded_transfers = []
-    for transfer in transfers:
-        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
-            return None
-        decoded_transfers.append(_create_plain_transfer(*transfer))
+    decoded_transfers = _decode_plain_transfers(transfers)
+    if decoded_transfers is None:
+        return None
     transaction = object.__new__(Transaction)
     _set_frozen_field(transaction, "id", tx_id)
     _set_frozen_field(transaction, "kind", kind)
-    _set_frozen_field(transaction, "transfers", tuple(decoded_transfers))
+    _set_frozen_field(transaction, "transfers", decoded_transfers)
     _set_frozen_field(transaction, "phase", Phase.POST)
     _set_frozen_field(transaction, "ref", None)
     _set_frozen_field(transaction, "dims", dims)
@@ -369,10 +367,23 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     return transaction
 
 
+def _decode_plain_transfers(transfers: list[Any] | tuple[Any, ...]) -> tuple[Transfer, ...] | None:
+    """Return an entry's transfers without dimensions, or None if they must be checked one by one."""
+    decoded_transfers = []
+    for transfer in transfers:
+        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
+            return None
+        source, target, amount_cents = transfer
+        if type(source) is not str or type(target) is not str or type(amount_cents) is not int:
+            return None
+        decoded_transfers.append(_create_plain_transfer(source, target, amount_cents))
+    return tuple(decoded_transfers)
+
+
 @lru_cache(maxsize=4096, typed=True)
-def _create_plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
+def _create_plain_transfer(source: str, target: str, amount_cents: int) -> Transfer:
     """Return a transfer without dimensions; cached, because a machine records the same transfers often."""
-    return _parse_transfer([source, target, amount_cents])
+    return Transfer(source, target, amount_cents)
 
 
 def is_time(text: str) -> bool:

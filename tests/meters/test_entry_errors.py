@@ -29,6 +29,12 @@ ENTRY = {
         ({"transfers": [["a", "b"]]}, "a transfer is ['a', 'b'], not a list of source, target, amount"),
         ({"transfers": [["a", "b", 1, {}, 2]]}, "a transfer is ['a', 'b', 1, {}, 2], not a list"),
         ({"transfers": [None]}, "a transfer is None, not a list"),
+        ({"transfers": [[["a"], "b", 1]]}, "a transfer is [['a'], 'b', 1], not a list"),
+        ({"transfers": [["a", "b", {}]]}, "transfer a -> b: amount_cents is {}, it must be a whole number"),
+        (
+            {"transfers": [["a", "b", True]]},
+            "transfer a -> b: amount_cents is True, it must be a whole number",
+        ),
         ({"phase": "later"}, "phase is 'later', not one of post, reserve, settle, void"),
         ({"phase": []}, "phase is [], not one of post"),
         ({"marks": ["x"]}, "marks is ['x'], not a list of power_up and door_close"),
