@@ -28,7 +28,7 @@ class RestartRequested(Exception):
     """The exception by which the process ends because an authorised person requested a restart of the machine."""
 
 
-def check_invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)
+def check_invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (called like an assert statement)
     """Raise :class:`InvariantError` unless ``condition`` holds; ``code`` names the condition.
 
     Unlike ``assert``, the check also runs under ``python -O``.

@@ -1,8 +1,8 @@
 """Convert between frozen dataclasses and the JSON of the journal; used for every stored record.
 
 A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it. :func:`from_json`
-reads it back and rejects anything that is not exactly such a record, naming the place, the field and the
-value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
+reads it back and rejects anything that is not exactly such a record; the error names the storage key or entry,
+the field and the value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
 ``Literal`` of texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record,
 a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`FieldCondition`
 (``Annotated[int, FieldCondition(...)]``, see :mod:`egm.record_fields`).
@@ -167,9 +167,9 @@ def check_fields(record: object, where: str) -> None:
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
     """Return the :class:`FieldCondition` objects in the type of a record's field, also in that of ``X | None``."""
     if get_origin(hint) is Annotated:
-        return tuple(each for each in get_args(hint)[1:] if isinstance(each, FieldCondition))
+        return tuple(metadata for metadata in get_args(hint)[1:] if isinstance(metadata, FieldCondition))
     inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
-    return tuple(condition for each in inner for condition in list_conditions(each))
+    return tuple(condition for inner_hint in inner for condition in list_conditions(inner_hint))
 
 
 def check_value(hint: object, data: object, where: str) -> None:
@@ -220,7 +220,7 @@ class _RecordCodec:
                     field.name, key, read_value, write, default, _OMIT_METADATA_KEY in field.metadata, plain
                 )
             )
-        self.names: frozenset[str] = frozenset(each.key for each in self._fields).union(
+        self.names: frozenset[str] = frozenset(record_field.key for record_field in self._fields).union(
             *(codec.names for _, codec, _ in self._inline)
         )
 
@@ -339,7 +339,7 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
     if origin is tuple:
         return _build_list_converters(*inner) if inner[1:] == (Ellipsis,) else _build_row_converters(inner)
     if origin in {Union, UnionType} and NoneType in inner:
-        return _build_optional_converters(*(each for each in inner if each is not NoneType))
+        return _build_optional_converters(*(inner_hint for inner_hint in inner if inner_hint is not NoneType))
     if origin is Literal:
         return _build_choice_reader(cast(tuple[str, ...], inner)), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
@@ -355,7 +355,7 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
-    checks = [each for each in conditions if isinstance(each, FieldCondition)]
+    checks = [condition for condition in conditions if isinstance(condition, FieldCondition)]
 
     def read(value: object) -> object:
         """Read the field's value, and raise an error if it breaks one of the type's conditions."""
@@ -438,7 +438,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
     def write_list(value: object) -> JSON:
         """Return the JSON list of the field's items."""
         items = cast(Sequence[JSON], value)
-        return list(items) if write_one is None else [write_one(each) for each in items]
+        return list(items) if write_one is None else [write_one(item) for item in items]
 
     return read_list, write_list
 
@@ -532,7 +532,7 @@ def _read_fraction(value: object) -> Fraction:
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
     """Return the reader of a field that accepts only the given choices, such as the members of an enumeration."""
-    choice_by_text = {str(each): each for each in kinds}
+    choice_by_text = {str(kind): kind for kind in kinds}
 
     def read_choice(value: object) -> object:
         """Return the choice that the text in the JSON names."""

@@ -1,8 +1,8 @@
-"""Types of record fields that allow less than their Python type: positive amounts, times, masked numbers.
+"""Types of record fields that accept fewer values than their Python type: positive amounts, times, masked numbers.
 
 Each is an ``Annotated`` type whose :class:`~egm.record_codec.FieldCondition` is checked when a record is read
-(:mod:`egm.record_codec`). Whether a number really is that of a member of staff, or a serial number that of
-the machine, cannot be checked in the record alone: the audit does this for all fields of such a type.
+(:mod:`egm.record_codec`). From a record alone it cannot be checked whether a staff number belongs to a member of
+staff, or whether a serial number is the machine's. The audit checks this for all fields of such a type.
 """
 
 import re

@@ -1,9 +1,10 @@
-"""The journal's archive: entries that the machine no longer needs at hand, in signed segments on both media.
+"""The journal's archive: older entries, in signed segments on both media.
 
-The journal itself records where the archive ends: an entry ``journal.archived`` names the last segment by its
-digest, and each segment names the previous one, so that a segment which is missing, altered, exchanged or
-from another journal is detected and named. The copies drop archived entries only once that entry is in both
-of them. A segment may be on either medium; if one lacks it, it is read from the other.
+The journal records where the archive ends: the entry ``journal.archived`` has the digest of the last segment,
+and each segment has the digest of the previous one. A segment that is missing, altered, exchanged or from
+another journal is therefore detected, and the error names it. Archived entries are deleted from the two copies
+only after both copies contain the entry ``journal.archived``. If a medium lacks a segment, the segment is read
+from the other medium.
 """
 
 import re

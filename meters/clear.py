@@ -233,7 +233,10 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
             "the stored data has changed since it was inspected: inspect it again with `egm audit inspect`"
         )
     credits_found = sorted(
-        {copy.credits_cents for copy in (inspection.first, inspection.second, inspection.together)}
+        {
+            copy.credits_cents
+            for copy in (inspection.first_copy, inspection.second_copy, inspection.both_copies)
+        }
     )
     if clearance.owed_cents not in credits_found:
         raise ClearRefused(

@@ -32,7 +32,7 @@ from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
 from meters.log import LOG_SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
-from meters.mending import MendingReport, RepairKind
+from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage
 
 SECOND_FOLDER: Final = "second"
@@ -104,7 +104,7 @@ class JournalCopies:
         second medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be
         repaired, :class:`JournalUnwritable` if a medium refuses.
         """
-        self.findings: list[MendingReport] = []
+        self.findings: list[MemoryFinding] = []
         self._location = location
         self._key = key
         self._journal_exists = journal_exists
@@ -165,7 +165,9 @@ class JournalCopies:
             self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
-                MendingReport(RepairKind.REPAIRED, SECOND_COPY_NAME, f"never acknowledged: {scan.damage}")
+                MemoryFinding(
+                    MemoryFindingKind.REPAIRED, SECOND_COPY_NAME, f"never acknowledged: {scan.damage}"
+                )
             )
             self._rebuild_database(log, damage)
             scan = log.scan()
@@ -241,7 +243,7 @@ class JournalCopies:
             location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
         )
         self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
-        self.findings.append(MendingReport(RepairKind.REPAIRED, FIRST_COPY_NAME, damage))
+        self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Return the log's ``scan``, marked as damaged if entries are missing at the beginning of the log.
@@ -284,7 +286,7 @@ class JournalCopies:
             raise JournalDamaged(
                 SECOND_COPY_NAME, f"it cannot be rewritten: {scan_after.damage}; before: {scan.damage}"
             )
-        self.findings.append(MendingReport(RepairKind.REPAIRED, SECOND_COPY_NAME, scan.damage))
+        self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, SECOND_COPY_NAME, scan.damage))
         return scan_after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
@@ -309,10 +311,10 @@ class JournalCopies:
         else:
             _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
-        mending = RepairKind.COMPLETED if missing_entries == 1 else RepairKind.REPAIRED
+        kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
-            MendingReport(
-                mending, where, f"{missing_entries} entries after {common} were in the other copy only"
+            MemoryFinding(
+                kind, where, f"{missing_entries} entries after {common} were in the other copy only"
             )
         )
 
@@ -355,7 +357,9 @@ class JournalCopies:
             if heads and not folder_anchor.is_intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
-                    MendingReport(RepairKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
+                    MemoryFinding(
+                        MemoryFindingKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken"
+                    )
                 )
             self._anchors.append(
                 AnchorFile(location.storage, folder, self._key, AnchoredHead(sequence, head_hex))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from meters.errors import InvalidTransaction, JournalDamaged
+from meters.fields import build_field_error
 from meters.transaction import (
     AMOUNT_MAX,
     ID_LENGTH_MAX,
@@ -34,6 +35,10 @@ _PLAIN_DEPTH: Final = 200
 """Number of brackets up to which an entry's JSON cannot be nested too deeply for any reader."""
 _PLAIN_TRANSFER: Final = 3
 """Number of list elements of a transfer without dimensions: source, target and amount."""
+_PHASES: Final = tuple(map(str, Phase))
+_MARKS: Final = tuple(map(str, Mark))
+#: Characters that an error message shows of names that no entry has.
+_SHOWN_CHARACTERS_MAX: Final = 80
 #: Names of all members of an entry.
 _ENTRY_MEMBERS: Final = frozenset(
     {
@@ -43,8 +48,9 @@ _ENTRY_MEMBERS: Final = frozenset(
 )
 #: Members that few entries have.
 _RARE_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
-#: Sets a field of a frozen dataclass.
+#: The value of dimensions, counts or state that an entry does not have.
 _EMPTY_MEMBERS: Final[dict[str, object]] = {}
+#: Sets a field of a frozen dataclass.
 _set_frozen_field: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
 """The hash that the first journal entry states as that of its predecessor."""
@@ -125,13 +131,13 @@ _encoder = json.JSONEncoder(
 )
 
 
-#: A number with more digits than Python converts by default, with the name of its member.
+#: A number with more digits than Python converts by default, with the name of its member if it has one.
 _LONG_NUMBER_PATTERN: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
 def _reject_float(text: str) -> int:
     """Raise ValueError, because a journal entry must not have a number with a fraction or an exponent."""
-    raise ValueError(f"the float {text[:40]}")
+    raise ValueError(f"the number {text[:40]} is not a whole number")
 
 
 #: Decoder of JSON without floats.
@@ -228,11 +234,14 @@ def decode(body: bytes) -> StoredEntry:
     """
     try:
         raw = parse(body)
+        if type(raw) is not dict:
+            raise ValueError("not an entry: it is not a JSON object")
         if not raw.keys() <= _ENTRY_MEMBERS:
-            raise ValueError(f"not an entry (fields {sorted(raw.keys() - _ENTRY_MEMBERS)})")
+            unknown_names = ", ".join(sorted(raw.keys() - _ENTRY_MEMBERS))
+            raise ValueError(f"not an entry: no entry has a field {unknown_names[:_SHOWN_CHARACTERS_MAX]}")
         _check_written(raw, body)
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not an entry ({type(error).__name__}: {error})") from error
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not an entry: {error}") from error
     return _decode_content(raw, body)
 
 
@@ -244,9 +253,9 @@ def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
     try:
         sequence, previous = raw["sequence"], raw["previous"]
         if type(sequence) is not int or sequence < 1:
-            raise ValueError(f"not an entry (sequence {sequence!r})")
+            raise build_field_error(raw, "sequence", "an entry number of 1 or more")
         if type(previous) is not str or len(previous) != _HASH_DIGITS:
-            raise ValueError(f"not an entry (previous {previous!r})")
+            raise build_field_error(raw, "previous", f"a hash of {_HASH_DIGITS} digits")
         return StoredEntry(
             sequence=sequence,
             time_utc=_parse_time(raw["time"]),
@@ -255,8 +264,10 @@ def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
             transaction=_read_back(raw, body),
             body=body,
         )
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not an entry ({type(error).__name__}: {error})") from error
+    except KeyError as error:
+        raise ValueError(f"not an entry: {error.args[0]} is missing") from error
+    except (TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not an entry: {error}") from error
 
 
 def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, object]:
@@ -298,7 +309,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     record, state = raw.pop("record", None), _check_object(raw.pop("state", {}), "state")
     transaction = decode_transaction(raw)
     if "" in state or not all(map(str.isprintable, state)):
-        raise ValueError(f"not an entry (state {list(state)})")
+        raise ValueError("state: each key must be printable text")
     object.__setattr__(transaction, "record", record)
     object.__setattr__(transaction, "state", state)
     return transaction
@@ -323,6 +334,7 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
         and type(kind) is str
         and is_kind(kind)
         and type(dims) is type(counts) is type(state) is dict
+        and type(transfers) in (list, tuple)
         and are_printable_names(dims)
         and are_printable_names(counts)
         and "" not in state
@@ -338,15 +350,13 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     for times in counts.values():
         if type(times) is not int or not 0 < times <= AMOUNT_MAX:
             return None
-    decoded_transfers = []
-    for transfer in transfers:
-        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
-            return None
-        decoded_transfers.append(_create_plain_transfer(*transfer))
+    decoded_transfers = _decode_plain_transfers(transfers)
+    if decoded_transfers is None:
+        return None
     transaction = object.__new__(Transaction)
     _set_frozen_field(transaction, "id", tx_id)
     _set_frozen_field(transaction, "kind", kind)
-    _set_frozen_field(transaction, "transfers", tuple(decoded_transfers))
+    _set_frozen_field(transaction, "transfers", decoded_transfers)
     _set_frozen_field(transaction, "phase", Phase.POST)
     _set_frozen_field(transaction, "ref", None)
     _set_frozen_field(transaction, "dims", dims)
@@ -357,27 +367,42 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     return transaction
 
 
+def _decode_plain_transfers(transfers: list[Any] | tuple[Any, ...]) -> tuple[Transfer, ...] | None:
+    """Return an entry's transfers without dimensions, or None if they must be checked one by one."""
+    decoded_transfers = []
+    for transfer in transfers:
+        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
+            return None
+        source, target, amount_cents = transfer
+        if type(source) is not str or type(target) is not str or type(amount_cents) is not int:
+            return None
+        decoded_transfers.append(_create_plain_transfer(source, target, amount_cents))
+    return tuple(decoded_transfers)
+
+
 @lru_cache(maxsize=4096, typed=True)
-def _create_plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
+def _create_plain_transfer(source: str, target: str, amount_cents: int) -> Transfer:
     """Return a transfer without dimensions; cached, because a machine records the same transfers often."""
-    return _parse_transfer([source, target, amount_cents])
+    return Transfer(source, target, amount_cents)
 
 
 def is_time(text: str) -> bool:
     """Return whether ``text`` is a time that an entry may have: ISO 8601, with its offset from UTC."""
     try:
-        return _parse_time(text) is not None
+        _parse_time(text)
     except ValueError:
         return False
+    return True
 
 
 def _parse_time(text: object) -> datetime:
-    """Return the time in a journal entry's text. Raises ``TypeError`` for no text, ``ValueError`` without time zone."""
-    if type(text) is not str:
-        raise TypeError(f"the time {text!r} is not text")
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise ValueError(f"not an entry (time {text!r} has no time zone)")
+    """Return the time in a journal entry's text. Raises ``ValueError`` if it is no time with its offset from UTC."""
+    try:
+        time = datetime.fromisoformat(text) if type(text) is str else None
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise build_field_error({"time": text}, "time", "a time with its offset from UTC")
     return time
 
 
@@ -388,7 +413,15 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
     """
     ref = raw.get("ref")
     if ref is not None and type(ref) is not str:
-        raise ValueError(f"not an entry (ref {ref!r})")
+        raise build_field_error(raw, "ref", "the id of an entry")
+    for name in ("transfers", "marks"):
+        if name in raw and type(raw[name]) is not list:
+            raise build_field_error(raw, name, "a list")
+    if "phase" in raw and raw["phase"] not in _PHASES:
+        raise build_field_error(raw, "phase", f"one of {', '.join(_PHASES)}")
+    marks = raw.get("marks", ())
+    if not all(mark in _MARKS for mark in marks):
+        raise build_field_error(raw, "marks", f"a list of {' and '.join(_MARKS)}")
     return Transaction(
         id=raw["id"],
         kind=raw["kind"],
@@ -397,7 +430,7 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
         ref=ref,
         dims=raw.get("dims", {}),
         counts=_check_object(raw["counts"], "counts") if "counts" in raw else {},
-        marks=tuple([Mark(m) for m in raw["marks"]]) if "marks" in raw else (),
+        marks=tuple([Mark(mark) for mark in marks]),
         state=_check_object(raw["state"], "state") if "state" in raw else {},
         record=raw.get("record"),
     )
@@ -405,15 +438,21 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
 
 def _parse_transfer(raw: object) -> Transfer:
     """Return the transfer of value in an entry's parsed JSON. Raises TypeError or ValueError if it is not one."""
-    if type(raw) is not list or not all(type(name) is str for name in raw[:2]):
-        raise ValueError(f"not an entry (transfer {raw!r})")
+    if (
+        type(raw) is not list
+        or len(raw) not in (_PLAIN_TRANSFER, _PLAIN_TRANSFER + 1)
+        or not all(type(name) is str for name in raw[:2])
+    ):
+        raise build_field_error(
+            {"a transfer": raw}, "a transfer", "a list of source, target, amount and perhaps dimensions"
+        )
     return Transfer(*raw)
 
 
 def _check_object(raw: Any, name: str) -> dict[str, Any]:
     """Return ``raw`` if it is a JSON object. Raises an error that names the entry's field ``name`` otherwise."""
     if type(raw) is not dict:
-        raise ValueError(f"not an entry ({name} {raw!r})")
+        raise build_field_error({name: raw}, name, "a JSON object")
     return raw
 
 

@@ -16,7 +16,7 @@ _SEQUENCE_LIMIT: Final = 1 << 63
 def read_field(raw: object, name: str) -> object:
     """Return the named field of a JSON object. Raises ``ValueError`` if none exists."""
     if not isinstance(raw, Mapping):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 (of a file, no argument)
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 (a wrong file content, not a wrong argument)
     if name not in raw:
         raise ValueError(f"{name} is missing")
     value: object = raw[name]

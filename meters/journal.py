@@ -28,7 +28,7 @@ from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import SealedEntry
 from meters.media import MediaPairing, find_pairing, write_labels
-from meters.mending import MendingReport, RepairKind
+from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import Policy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, Posted, Transaction
@@ -82,7 +82,7 @@ class Journal(JournalView):
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.is_second_medium_missing:
             self._copies.findings.append(
-                MendingReport(RepairKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
+                MemoryFinding(MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
             )
         self._sealing: Generator[None, None, Transaction] | None = None
         """The writing of an archive segment that is in progress, or None."""
@@ -228,7 +228,7 @@ class Journal(JournalView):
         if self._failure is None:
             full_before, self._full = self._full, self._room.check_reserves()
             if self._full and not full_before:
-                self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
+                self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full),))
         return self._full
 
     def derive(self, purpose: bytes) -> bytes:
@@ -250,16 +250,16 @@ class Journal(JournalView):
             self._record_clock_set_back()
         self._record_findings(self._copies.findings)
 
-    def _record_findings(self, findings: Iterable[MendingReport]) -> None:
+    def _record_findings(self, findings: Iterable[MemoryFinding]) -> None:
         """Append one entry for each finding about the copies: what was damaged, lost, full or repaired."""
         for number, finding in enumerate(findings):
             self._write(
                 Transaction(
-                    id=f"{finding.mending}:{self.sequence + 1}:{number}",
+                    id=f"{finding.kind}:{self.sequence + 1}:{number}",
                     kind="event",
-                    counts={finding.mending: 1},
+                    counts={finding.kind: 1},
                     state=finding.state_to_acknowledge,
-                    record={"code": finding.mending, "where": finding.where, "why": finding.why},
+                    record={"code": finding.kind, "where": finding.where, "why": finding.why},
                 )
             )
 
@@ -304,9 +304,13 @@ class Journal(JournalView):
             written_files = self._create_archivist().mend(self._load_identifier_index())
         except JournalUnwritable as error:
             written_files = []
-            self._copies.findings.append(MendingReport(RepairKind.ARCHIVE_DELAYED, "the archive", str(error)))
+            self._copies.findings.append(
+                MemoryFinding(MemoryFindingKind.ARCHIVE_DELAYED, "the archive", str(error))
+            )
         self._copies.findings += [
-            MendingReport(RepairKind.REPAIRED, str(path), "the index of identifiers was missing or damaged")
+            MemoryFinding(
+                MemoryFindingKind.REPAIRED, str(path), "the index of identifiers was missing or damaged"
+            )
             for path in written_files
         ]
         newest = next(self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
@@ -393,7 +397,7 @@ class Journal(JournalView):
         self._full = str(error)
         self._failure = None
         self._start("", None)
-        self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
+        self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
         """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
@@ -476,7 +480,7 @@ class Journal(JournalView):
         except (JournalUnwritable, JournalDamaged) as error:
             self._sealing = None
             self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
-            self._record_archive_event(RepairKind.ARCHIVE_DELAYED, str(error))
+            self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
     def _compare_archives(self) -> None:
         """Continue comparing the archives of both media, repairing each from the other."""
@@ -491,7 +495,9 @@ class Journal(JournalView):
             self._comparing = None
             if result.value:
                 names = ", ".join(path.name for path in result.value)
-                self._record_archive_event(RepairKind.REPAIRED, f"copied from the other medium: {names}")
+                self._record_archive_event(
+                    MemoryFindingKind.REPAIRED, f"copied from the other medium: {names}"
+                )
         except (JournalUnwritable, JournalDamaged) as error:
             self._comparing = None
             self._comparison_checks_to_skip = _CHECKS_BEFORE_NEXT_COMPARISON
@@ -531,7 +537,7 @@ class Journal(JournalView):
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
-            self._copies.findings.append(MendingReport(RepairKind.REPAIRED, damage.where, damage.why))
+            self._copies.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, damage.where, damage.why))
         self._failure = None
         self._start("", None)
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from meters.mending import MendingReport, RepairKind
+from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.mirror import MirroredValue
 from meters.storage import Storage, read_file
 
@@ -51,7 +51,7 @@ class MachineKey:
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
         """The 32 secret bytes from which the keys are derived."""
-        self.findings: list[MendingReport] = []
+        self.findings: list[MemoryFinding] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         """The private key that signs."""
         self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
@@ -81,7 +81,7 @@ class MachineKey:
         for folder in folders if mend else ():
             if storage.make_private(folder / KEY_FILE_NAME):
                 reason = f"{folder / KEY_FILE_NAME} could be read by others than its owner"
-                key.findings.append(MendingReport(RepairKind.REPAIRED, KEY_FILE_NAME, reason))
+                key.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, KEY_FILE_NAME, reason))
         return key
 
     @classmethod

@@ -1,9 +1,9 @@
 """The two media of a machine's memory, each with a label, so that a missing or exchanged medium is recognised.
 
-A label states its machine, which of the two media it is, its own number and that of the other medium. The
-labels decide how the memory opens:
+A label states the machine, whether its medium is the first or the second one, the medium's number, and the
+number of the other medium. The labels decide how the memory opens:
 
-* Both name each other: normal operation.
+* Each label has the number of the other medium: normal operation.
 * The first medium is blank and the second is this machine's: the first is rebuilt from the second.
 * The second medium is absent, blank, another machine's, or one that has since been replaced: it is left untouched
   (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
@@ -11,7 +11,7 @@ labels decide how the memory opens:
 * A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied, it
   counts as a replaced medium, and a technician must confirm it.
 
-A label proves nothing: the copies on the medium prove their own authenticity.
+A label is no proof. The authenticity of a copy is verified from its entries.
 """
 
 import json
@@ -24,7 +24,7 @@ from typing import Any, Final, Self
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
-from meters.mending import MendingReport, RepairKind
+from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.mirror import MirroredValue
 from meters.storage import Storage
 
@@ -100,7 +100,7 @@ class MediaPairing:
     """Whether the content of the second medium must be replaced by that of the first."""
     first: MediumLabel | None = None
     """The label to write on a blank first medium before it is filled, or None."""
-    findings: tuple[MendingReport, ...] = ()
+    findings: tuple[MemoryFinding, ...] = ()
     """What was found about the media, for the event log."""
 
 
@@ -139,7 +139,7 @@ def _pair_without_second_label(
         reason = "it was emptied, and is made again from the first medium"
         return MediaPairing(
             journal_exists=True,
-            findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason),),
+            findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason),),
         )
     return MediaPairing(
         journal_exists=True, second_medium_error=f"{second_dir}: no medium of this machine is there"
@@ -166,7 +166,7 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
         )
     if second.put_in_by and second.other_medium_id == first.id:
         reason = f"a new one, put in by {second.put_in_by}"
-        finding = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason)
+        finding = MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason)
         return MediaPairing(journal_exists=True, must_refill_second=True, findings=(finding,))
     if first.put_in_by and first.other_medium_id == second.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
@@ -181,7 +181,8 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
         )
     reason = "it was replaced since it was last used"
     return MediaPairing(
-        journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", reason),)
+        journal_exists=True,
+        findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason),),
     )
 
 
@@ -223,10 +224,10 @@ def _pair_without_first(
     )
 
 
-def _build_replaced_first_finding(first: MediumLabel) -> MendingReport:
+def _build_replaced_first_finding(first: MediumLabel) -> MemoryFinding:
     """Return the finding that the first medium was replaced, for the event log."""
     reason = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
-    return MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", reason)
+    return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:

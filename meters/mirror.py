@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.mending import MendingReport, RepairKind
+from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage, read_file, replace_file
 
 #: First word of the header.
@@ -64,7 +64,7 @@ class MirroredValue:
         self._folders = tuple(dict.fromkeys(folders))
         self._name = name
         self._key = key
-        self.findings: list[MendingReport] = []
+        self.findings: list[MemoryFinding] = []
 
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if there never was one; repair the other copy.
@@ -99,7 +99,7 @@ class MirroredValue:
         if len(refusals) == len(self._folders):
             raise refusals[0]
         self.findings += [
-            MendingReport(RepairKind.REPAIRED, self._name, f"one copy could not be written: {reason}")
+            MemoryFinding(MemoryFindingKind.REPAIRED, self._name, f"one copy could not be written: {reason}")
             for reason in refusals
         ]
 
@@ -161,7 +161,7 @@ class MirroredValue:
             self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:
             reason = f"{reason}, and cannot be written: {refusal}"
-        self.findings.append(MendingReport(RepairKind.REPAIRED, self._name, reason))
+        self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, self._name, reason))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         """Replace the file in ``folder`` by this value with a new header."""

@@ -1,15 +1,16 @@
 """Stored form of a journal entry: its bytes, compressed without loss.
 
-A body (canonical JSON) has over a thousand bytes per game, mostly words that occur in every entry. It is
-stored as the previous entry's hash in binary, and the rest deflated (RFC 1951) with a preset dictionary.
-Hashes, seals and signatures cover the body, never the stored form, so the packing can change: the first byte
-states it.
+A body (canonical JSON) has over a thousand bytes per game, mostly words that occur in every entry. The stored
+form is the previous entry's hash in binary, followed by the body without that hash, deflated (RFC 1951) with a
+preset dictionary. Hashes, seals and signatures cover the body, never the stored form, so other forms can be
+added. The first byte tells the forms apart:
 
     1  previous hash 32 | deflated with bodies-1.txt: the body with an empty previous hash
-    {  the body itself (journals started before packing; a body that does not name its previous hash this way)
+    {  the body itself (in journals started before packing, and for a body from which the previous hash cannot be
+       removed reversibly)
 
-``bodies-1.txt`` is a text of entries as the cabinet writes them, the games of the library last, without any
-hash. It never changes: a better one is a new form with a new number.
+The preset dictionary ``bodies-1.txt`` contains entries as the cabinet writes them, without hashes; games of the
+library are at its end. It must never change. A better dictionary is a new form with a new number.
 """
 
 import zlib

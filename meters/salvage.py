@@ -81,11 +81,11 @@ class SalvagedJournal(Generic[W]):
 class JournalInspection(Generic[W]):
     """The result of inspecting a damaged journal: readings of the first copy, of the second, and of both."""
 
-    first: SalvagedJournal[W]
+    first_copy: SalvagedJournal[W]
     """What could be read of the first copy alone."""
-    second: SalvagedJournal[W]
+    second_copy: SalvagedJournal[W]
     """What could be read of the second copy alone."""
-    together: SalvagedJournal[W]
+    both_copies: SalvagedJournal[W]
     """What could be read of both copies together."""
     copies_agree: bool
     """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
@@ -95,13 +95,13 @@ class JournalInspection(Generic[W]):
     @property
     def agreed_meters(self) -> dict[str, int]:
         """Return the meters that have the same value in both copies of the journal."""
-        return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
+        return {k: v for k, v in self.first_copy.values.items() if self.second_copy.values.get(k) == v}
 
     @property
     def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
         """Return the meters that differ between the copies or are in one only, with each copy's value or None."""
-        names = sorted(self.first.values.keys() | self.second.values.keys())
-        value_pairs = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
+        names = sorted(self.first_copy.values.keys() | self.second_copy.values.keys())
+        value_pairs = ((n, self.first_copy.values.get(n), self.second_copy.values.get(n)) for n in names)
         return {
             name: (first_value, second_value)
             for name, first_value, second_value in value_pairs
@@ -111,7 +111,7 @@ class JournalInspection(Generic[W]):
     @property
     def is_complete(self) -> bool:
         """Return whether it is proved that no acknowledged entry of the journal is missing."""
-        return self.copies_agree and 0 < self.acknowledged <= self.together.sequence
+        return self.copies_agree and 0 < self.acknowledged <= self.both_copies.sequence
 
     @property
     def challenge(self) -> str:
@@ -124,9 +124,9 @@ class JournalInspection(Generic[W]):
     def to_json(self) -> dict[str, JSON]:
         """Return the inspection's findings as the JSON that the new journal stores."""
         return {
-            "first": self.first.to_json(),
-            "second": self.second.to_json(),
-            "together": {"sequence": self.together.sequence, "head": self.together.head_hex},
+            "first": self.first_copy.to_json(),
+            "second": self.second_copy.to_json(),
+            "together": {"sequence": self.both_copies.sequence, "head": self.both_copies.head_hex},
             "agree": self.copies_agree,
             "acknowledged": self.acknowledged,
         }
@@ -144,26 +144,28 @@ def inspect_journal(
     Nothing is changed. ``visitor`` creates a visitor for the entries of each of these three readings.
     """
     medium = storage or DiskStorage()
-    second = second_dir or state_dir / SECOND_FOLDER
-    key = _load_key(medium, state_dir, second)
+    second_folder = second_dir or state_dir / SECOND_FOLDER
+    key = _load_key(medium, state_dir, second_folder)
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
-        second_reader: Read = JournalLocation(medium, state_dir, second).log().records
+        second_reader: Read = JournalLocation(medium, state_dir, second_folder).log().records
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
-            second_reader = _prepend_archive(second_reader, medium, second, key)
-        first, second_copy = (
-            _replay_copies((first_reader,), visitor, key, reason),
-            _replay_copies((second_reader,), visitor, key, ""),
-        )
-        agree = _are_copies_in_agreement(first_reader, second_reader, first, second_copy)
-        together = (
+            second_reader = _prepend_archive(second_reader, medium, second_folder, key)
+        first_copy = _replay_copies((first_reader,), visitor, key, reason)
+        second_copy = _replay_copies((second_reader,), visitor, key, "")
+        copies_agree = _are_copies_in_agreement(first_reader, second_reader, first_copy, second_copy)
+        both_copies = (
             _replay_copies((first_reader, second_reader), visitor, key, "")
-            if agree
-            else _choose_longer(first, second_copy)
+            if copies_agree
+            else _choose_longer(first_copy, second_copy)
         )
     return JournalInspection(
-        first, second_copy, together, agree, _find_acknowledged_sequence(medium, key, state_dir, second)
+        first_copy=first_copy,
+        second_copy=second_copy,
+        both_copies=both_copies,
+        copies_agree=copies_agree,
+        acknowledged=_find_acknowledged_sequence(medium, key, state_dir, second_folder),
     )
 
 
@@ -178,11 +180,11 @@ def _open_first_copy(
     try:
         if key is not None:
             verify_pages(medium, state_dir, key)
-    except Exception as damage:  # noqa: BLE001 (its entries are read all the same, each proved by itself)
+    except Exception as damage:  # noqa: BLE001 (its entries are still read, each with its own proof)
         reason = str(damage)
     try:
         database = DatabaseReader.open(medium, state_dir)
-    except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
+    except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
         return lambda _: (), str(damage)
     open_files.callback(database.close)
     return database.iter_sealed_entries, reason
@@ -207,7 +209,7 @@ def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: Machin
 
 
 def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> SalvagedJournal[W]:
-    """Return the reading of a damaged journal that has more intact entries, or ``first`` if both have as many."""
+    """Return the reading of a damaged journal that has more intact entries, or ``first`` if both have equally many."""
     return first if first.sequence >= second.sequence else second
 
 
@@ -219,8 +221,8 @@ def _replay_copies(
     ``reason``: what is already known to be wrong with the copies, or an empty string.
     """
     ledger, replay_visitor = Ledger(), visitor()
-    stuck = 0
-    while stuck < len(copies):
+    unsuccessful_reads = 0  # consecutive reads of a copy that gave no new entry
+    while unsuccessful_reads < len(copies):
         for read_copy in copies:
             sequence_before = ledger.sequence
             try:
@@ -230,7 +232,7 @@ def _replay_copies(
                     replay_visitor.visit(entry)
             except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
                 reason = reason or str(damage)
-            stuck = 0 if ledger.sequence > sequence_before else stuck + 1
+            unsuccessful_reads = 0 if ledger.sequence > sequence_before else unsuccessful_reads + 1
     return SalvagedJournal(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
@@ -274,7 +276,7 @@ def _are_copies_in_agreement(
         return True
     try:
         return next(iter(longer(common - 1))).entry.hash_hex == shorter.head_hex
-    except Exception:  # noqa: BLE001 (it was read to there before: the medium itself is failing)
+    except Exception:  # noqa: BLE001 (this part was readable before, so the medium is failing)
         return False
 
 
@@ -282,7 +284,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
     """Return the machine's key, which proves the journal's seals; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
-    except Exception:  # noqa: BLE001 (without it the chain alone must do)
+    except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)
         return None
 
 

@@ -4,9 +4,9 @@
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer u32 | magic 8
 
-The trailer names, for each block, the hash before it, so that a block can be proved by itself: the hashes of
-its entries must lead from that hash to the next block's, or to the head. The seals of single entries are not
-stored: the signature covers them all.
+For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
+itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
+the segment's last hash. The seals of single entries are not stored, because the signature covers all entries.
 """
 
 import hashlib

@@ -19,9 +19,9 @@ from urllib.parse import quote
 from meters.errors import JournalUnwritable, MediumFull
 
 #: Where a file uses no disk space (Linux).
-_MEMORY_FOLDER: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
+_MEMORY_FOLDER: Final = Path("/dev/shm")  # noqa: S108 (a private folder is made in it)
 #: Where such a file is created if there is no folder in memory.
-_TEMPORARY_FOLDER: Final = Path("/tmp")  # noqa: S108 (a folder of our own is made in it)
+_TEMPORARY_FOLDER: Final = Path("/tmp")  # noqa: S108 (a private folder is made in it)
 #: System errors of a medium without space.
 _NO_SPACE_ERRNOS: Final = (errno.ENOSPC, errno.EDQUOT)
 
@@ -355,7 +355,7 @@ class DiskStorage:
         try:
             first.sync()
         finally:
-            errors = [each.exception() for each in synced]  # waits for all of them
+            errors = [future.exception() for future in synced]  # waits for all of them
         for error in errors:
             if error is not None:
                 raise error
@@ -377,4 +377,4 @@ class DiskStorage:
 
     def random_bytes(self, count: int) -> bytes:
         """Return random bytes from the operating system's generator."""
-        return os.urandom(count)  # noqa: TID251 (keys)
+        return os.urandom(count)  # noqa: TID251 (it makes keys)

@@ -40,8 +40,9 @@ _WAL_SALT_SLICE: Final = slice(16, 24)
 class PageSums:
     """The page checksums of the SQLite file ``path``, and this process's only descriptor of that file.
 
-    POSIX drops all of a process's locks on a file when it closes any descriptor of it, SQLite's too, so this
-    descriptor is opened before SQLite connects and closed after SQLite is done.
+    When a process closes any descriptor of a file, POSIX releases all of the process's locks on that file,
+    including those of SQLite. This descriptor is therefore opened before SQLite connects, and closed after
+    SQLite has closed the file.
     """
 
     def __init__(self, storage: Storage, path: Path, key: MachineKey) -> None:

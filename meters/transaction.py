@@ -102,7 +102,7 @@ def _check_dims(subject: str, dims: object) -> None:
         if not _is_name(key) or not is_plain:
             raise InvalidTransaction(
                 f"{subject}: dimension {_format_short_value(key)}={_format_short_value(value)} must be printable text,"
-                " or an int of a meter's size, named by printable text"
+                " or a whole number of at most 15 digits, named by printable text"
             )
 
 
@@ -113,25 +113,25 @@ _PLAIN_CONTAINERS: Final = frozenset({dict, list, tuple})
 def _check_json(value: object, depth: int) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly, within ``depth`` levels."""
     level = [value]
-    while level:  # every entry passes through here: one loop is faster than a call for each value
+    while level:  # every entry is checked here, and one loop is faster than a call for each value
         members: list[object] = []
-        for each in level:
-            kind = type(each)
-            if kind is int or (kind is str and each.isascii()) or each is None:  # type: ignore[attr-defined]
+        for part in level:
+            kind = type(part)
+            if kind is int or (kind is str and part.isascii()) or part is None:  # type: ignore[attr-defined]
                 continue
             is_plain = kind in _PLAIN_CONTAINERS  # most containers are; the other tests are slow
-            if not is_plain and isinstance(each, str | int):
-                str(each).encode()
+            if not is_plain and isinstance(part, str | int):
+                str(part).encode()
                 continue
             if not depth:
                 raise ValueError(f"nested deeper than {DEPTH_MAX}")
-            if kind is dict or (not is_plain and isinstance(each, Mapping)):
-                _check_keys(each)  # type: ignore[arg-type]
-                members += each.values()  # type: ignore[attr-defined]
-            elif is_plain or isinstance(each, list | tuple):
-                members += each  # type: ignore[arg-type]
+            if kind is dict or (not is_plain and isinstance(part, Mapping)):
+                _check_keys(part)  # type: ignore[arg-type]
+                members += part.values()  # type: ignore[attr-defined]
+            elif is_plain or isinstance(part, list | tuple):
+                members += part  # type: ignore[arg-type]
             else:
-                raise TypeError(f"the {kind.__name__} {_format_short_value(each)}")
+                raise TypeError(f"the {kind.__name__} {_format_short_value(part)}")
         level, depth = members, depth - 1
 
 
@@ -169,7 +169,7 @@ class Transfer:
         if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_MAX:
             raise InvalidTransaction(
                 f"transfer {self.source} -> {self.target}: amount_cents is {_format_short_value(self.amount_cents)},"
-                f" it must be an int above zero and at most {AMOUNT_MAX}"
+                f" it must be a whole number above zero and at most {AMOUNT_MAX}"
             )
         if self.source == self.target:
             raise InvalidTransaction(f"transfer from {self.source} to itself")
@@ -211,7 +211,7 @@ class Transaction:
     def __post_init__(self) -> None:
         if not _is_name(self.id) or len(self.id) > ID_LENGTH_MAX:
             raise InvalidTransaction(
-                f"id {_format_short_value(self.id)}: it must be a str of 1 to {ID_LENGTH_MAX} printable characters"
+                f"id {_format_short_value(self.id)}: it must have 1 to {ID_LENGTH_MAX} printable characters"
             )
         if type(self.kind) is not str or not is_kind(self.kind):
             raise InvalidTransaction(
@@ -271,7 +271,7 @@ class Transaction:
                 )
             if type(times) is not int or not 0 < times <= AMOUNT_MAX:
                 raise InvalidTransaction(
-                    f"{self.id}: count {name} is {_format_short_value(times)}, it must be an int above zero"
+                    f"{self.id}: count {name} is {_format_short_value(times)}, it must be a whole number above zero"
                     f" and at most {AMOUNT_MAX}"
                 )
 

@@ -7,41 +7,42 @@ from paytables.errors import WagerError
 from paytables.wording import format_count
 
 
-def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
-    """Check a seat's bet on ``spot`` against the bet on the spot ``needs`` that it requires.
+def check_required_bet(spot: Spot, required_id: str, bets: Mapping[str, int]) -> None:
+    """Check a seat's bet on ``spot`` against the bet on the spot ``required_id`` that it requires.
 
     ``bets`` are the seat's credits by spot. Raises :class:`WagerError` if the required bet is missing, or if
     the amounts do not fit.
     """
-    credits_, needed, bet_key = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
+    credits_, required_credits, bet_key = bets.get(spot.id, 0), bets.get(required_id, 0), f"bets.{spot.id}"
     amount = format_count(credits_, "credit")
-    if credits_ and not needed:
-        raise WagerError(f"{bet_key}: needs a bet on {needs!r}, which was not placed")
-    if spot.times is not None and credits_ != spot.times * needed:
+    if credits_ and not required_credits:
+        raise WagerError(f"{bet_key}: needs a bet on {required_id!r}, which was not placed")
+    if spot.times is not None and credits_ != spot.times * required_credits:
         raise WagerError(
-            f"{bet_key}: {amount} staked; expected {spot.times} times the bet on {needs!r}, which is {needed:,}"
+            f"{bet_key}: {amount} staked; expected {spot.times} times the bet on {required_id!r},"
+            f" which is {required_credits:,}"
         )
-    if credits_ and spot.share is not None and credits_ * spot.share != needed:
+    if credits_ and spot.share is not None and credits_ * spot.share != required_credits:
         raise WagerError(
-            f"{bet_key}: {amount} staked with {needed:,} on {needs!r};"
-            f" expected one for each {format_count(spot.share, 'credit')}, and a multiple of them on {needs!r}"
+            f"{bet_key}: {amount} staked with {required_credits:,} on {required_id!r};"
+            f" expected one for each {format_count(spot.share, 'credit')}, and a multiple of them on {required_id!r}"
         )
-    if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
-        raise WagerError(f"{bet_key}: {amount} staked; the bet on {needs!r} allows {most:,} at most")
+    if spot.most_times is not None and credits_ > (most := spot.most_times * required_credits):
+        raise WagerError(f"{bet_key}: {amount} staked; the bet on {required_id!r} allows {most:,} at most")
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
     """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-    followers = [spot_ for spot_ in spots.values() if spot_.times is not None]
+    dependent_spots = [other for other in spots.values() if other.times is not None]
     bets = {spot.id: credits_}
     while True:
         more_bets = dict(bets)
         for name, staked in bets.items():
-            for needed, least in _iter_needed_spots(spots, spots[name], staked):
-                more_bets[needed] = max(more_bets.get(needed, 0), least)
-        for follower in followers:
-            if follower.times is not None and follower.needs in more_bets:
-                more_bets[follower.id] = follower.times * more_bets[follower.needs]
+            for required_id, least in _iter_needed_spots(spots, spots[name], staked):
+                more_bets[required_id] = max(more_bets.get(required_id, 0), least)
+        for dependent_spot in dependent_spots:
+            if dependent_spot.times is not None and dependent_spot.needs in more_bets:
+                more_bets[dependent_spot.id] = dependent_spot.times * more_bets[dependent_spot.needs]
         if more_bets == bets:
             return {name: bets[name] for name in spots if name in bets}
         bets = more_bets
@@ -61,8 +62,8 @@ def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> 
     """
     if spot.needs is None:
         return
-    needed = spots[spot.needs]
-    least = max(needed.least, credits_ * (spot.share or 0))
+    required_spot = spots[spot.needs]
+    least = max(required_spot.least, credits_ * (spot.share or 0))
     if (times := spot.times or spot.most_times) is not None:
         least = max(least, -(-credits_ // times))
-    yield needed.id, -(-least // needed.step) * needed.step
+    yield required_spot.id, -(-least // required_spot.step) * required_spot.step

@@ -29,8 +29,8 @@ from pydantic import (
 
 from paytables.assets import REPLACEABLE_SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import ID_PATTERN, Source, parse_toml, read
-from paytables.wording import find_nearest_words, format_known_names
+from paytables.source import ID_PATTERN, Source, describe_toml_error, parse_toml, read
+from paytables.wording import describe_wrong_value, find_nearest_words, format_known_names
 
 #: The folder of the shipped definitions.
 LIBRARY: Path = Path(__file__).parent / "library"
@@ -202,7 +202,7 @@ def parse(source: Source) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError(str(source.path), "TOML", str(error)) from None
     except UnicodeDecodeError as error:
-        raise DefinitionError(str(source.path), "encoding", f"not UTF-8 at byte {error.start}") from None
+        raise DefinitionError(str(source.path), "encoding", describe_toml_error(error)) from None
 
 
 def format_canonical_text(data: Mapping[str, Any]) -> str:
@@ -247,6 +247,7 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
         return model.model_validate(data)
     except ValidationError as error:
         reasons: dict[str, list[str]] = {}
+        values: dict[str, object] = {}
         for problem in error.errors(include_url=False):
             key = _format_key(problem["loc"], data, is_missing=problem["type"] == "missing") or "definition"
             reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
@@ -254,8 +255,10 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
                 reason = _describe_unknown_key(model, data, problem["loc"], key)
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
+                values[key] = problem["input"]
         (key, first), *other_reasons = reasons.items()
-        reason_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+        joined_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+        reason_text = describe_wrong_value(joined_text, values[key])
         others_text = (
             f" (wrong as well: {', '.join(other for other, _ in other_reasons[:3])})" if other_reasons else ""
         )

@@ -15,7 +15,7 @@ from paytables.contract import Spot
 Sums = int
 
 
-def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: int) -> int:
+def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, credits_: int) -> int:
     """Return the highest total stake of one seat's round that is at most ``credits_``, raises included.
 
     The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
@@ -25,19 +25,23 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
     excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excludes)), None)
     if excluding is not None:
         choices = (_remove_spots(spots, set(excluding.excludes)), _remove_spots(spots, {excluding.id}))
-        return max(find_highest_stake(choice, table_most, credits_) for choice in choices)
-    raised = any(spot.reserve or spot.optional for spot in spots)
-    most = credits_ if raised or table_most is None else min(credits_, table_most)
-    return _ReachableStakes([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
+        return max(find_highest_stake(choice, table_max_credits, credits_) for choice in choices)
+    can_stakes_be_added = any(spot.reserve or spot.optional for spot in spots)
+    max_credits = (
+        credits_ if can_stakes_be_added or table_max_credits is None else min(credits_, table_max_credits)
+    )
+    return _ReachableStakes(
+        [spot for spot in spots if not spot.added], max(max_credits, 0)
+    ).find_highest_sum()
 
 
 def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot]:
     """Return the spots that are not removed and do not require, directly or indirectly, a bet on a removed spot."""
-    left = [spot for spot in spots if spot.id not in removed_ids and spot.needs not in removed_ids]
+    remaining_spots = [spot for spot in spots if spot.id not in removed_ids and spot.needs not in removed_ids]
     return (
-        left
-        if len(left) == len(spots)
-        else _remove_spots(left, {spot.id for spot in spots} - {s.id for s in left})
+        remaining_spots
+        if len(remaining_spots) == len(spots)
+        else _remove_spots(remaining_spots, {spot.id for spot in spots} - {s.id for s in remaining_spots})
     )
 
 
@@ -46,10 +50,10 @@ class _ReachableStakes:
 
     def __init__(self, spots: Sequence[Spot], max_credits: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
-        self.within = (1 << max_credits + 1) - 1
+        self._limit_mask = (1 << max_credits + 1) - 1
         """A mask of the sums up to the largest permitted bet, one bit per sum."""
-        self._known: dict[str, list[Sums]] = {}
-        """Cached reachable sums of each spot: element n is for its n smallest bets."""
+        self._sums_by_spot: dict[str, list[Sums]] = {}
+        """Cached reachable sums by spot id. Element n has the sums of the spot's n smallest bets."""
 
     @cached_property
     def _spots_by_required_spot(self) -> dict[str, list[Spot]]:
@@ -57,11 +61,11 @@ class _ReachableStakes:
 
         Spots that require each other in a circle are left out.
         """
-        following: dict[str, list[Spot]] = {name: [] for name in self.spots}
+        dependent_spots: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
             if spot.needs is not None and len(self._find_cycle(spot)) == 1:
-                following[spot.needs].append(spot)
-        return following
+                dependent_spots[spot.needs].append(spot)
+        return dependent_spots
 
     def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
         """Return the spots that require bets on one another in a circle through ``spot``; else only ``spot``."""
@@ -73,16 +77,16 @@ class _ReachableStakes:
     def find_highest_sum(self) -> int:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
         sums: Sums = 1
-        rounds = {self._find_cycle(spot) for spot in self.spots.values()}
-        for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):
-            members = [self.spots[name] for name in names]
+        cycles = {self._find_cycle(spot) for spot in self.spots.values()}
+        for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].most for name in cycle)):
+            members = [self.spots[name] for name in cycle]
             if len(members) == 1 and members[0].needs is not None:
-                continue  # a bet that follows another is placed with it
-            together: Sums = 1
+                continue  # its bets are added with those on the spot that it requires
+            joint_sums: Sums = 1
             for member in members:
-                together = self._add_sums(together, self._find_sums_up_to(member, member.most))
-            sums = self._add_sums(sums, 1 | together)
-            if sums >> self.within.bit_length() - 1:
+                joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.most))
+            sums = self._add_sums(sums, 1 | joint_sums)
+            if sums >> self._limit_mask.bit_length() - 1:
                 break  # the limit is reached
         return sums.bit_length() - 1
 
@@ -91,8 +95,8 @@ class _ReachableStakes:
 
         Dependent bets are those that require a bet on the spot.
         """
-        cached = self._known.setdefault(spot.id, [0])
-        bets = range(spot.least, min(spot.most, max_bet, self.within.bit_length()) + 1, spot.step)
+        cached = self._sums_by_spot.setdefault(spot.id, [0])
+        bets = range(spot.least, min(spot.most, max_bet, self._limit_mask.bit_length()) + 1, spot.step)
         cached += accumulate(
             (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
             or_,
@@ -107,11 +111,11 @@ class _ReachableStakes:
         """
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
-        for follower in self._spots_by_required_spot[spot.id]:
-            sums = self._add_sums(sums, self._find_following_sums(follower, credits_))
-        return sums & self.within
+        for dependent_spot in self._spots_by_required_spot[spot.id]:
+            sums = self._add_sums(sums, self._find_dependent_sums(dependent_spot, credits_))
+        return sums & self._limit_mask
 
-    def _find_following_sums(self, spot: Spot, needed: int) -> Sums:
+    def _find_dependent_sums(self, spot: Spot, needed: int) -> Sums:
         """Return the possible total stakes on ``spot`` if ``needed`` credits are on the spot that it requires."""
         if spot.times is not None:
             return self._find_bet_sums(spot, spot.times * needed)
@@ -127,7 +131,7 @@ class _ReachableStakes:
         smaller, larger = sorted((sums, added_sums), key=Sums.bit_count)
         for bit in _iter_bits(smaller):
             combined |= larger << bit
-        return combined & self.within
+        return combined & self._limit_mask
 
 
 def _iter_bits(sums: Sums) -> Iterator[int]:

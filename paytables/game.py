@@ -200,7 +200,7 @@ class Rules(Protocol):
         """Return the exact figures of any wager; the variance is None if it is beyond exact computation."""
 
 
-def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
+def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (signature of a function that expands shorthand)
     """Return a definition's data unchanged (for a game family whose definitions have no shorthand)."""
     return data
 
@@ -458,7 +458,7 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
     ``Depth.RETURN`` takes milliseconds and needs no laboratory package.
     """
-    analyses = game._analyses  # noqa: SLF001 (a game stores them and this function fills them)
+    analyses = game._analyses  # noqa: SLF001 (this function fills the fields that a game stores)
     if depth not in analyses:
         analyses[depth] = game.rules.analyse(depth)
     return analyses[depth]

@@ -81,6 +81,13 @@ def parse_toml(text: str) -> dict[str, Any]:
     return data
 
 
+def describe_toml_error(error: tomllib.TOMLDecodeError | UnicodeDecodeError) -> str:
+    """Return why a file cannot be read as TOML, for an error message."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start + 1}"
+    return f"not TOML: {error}"
+
+
 _BYTE_ORDER_MARK_REASON: Final = (
     "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
 )

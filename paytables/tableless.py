@@ -40,7 +40,7 @@ class Tableless:
         """Return 1: a round is played by one seat alone."""
         return 1
 
-    def count_seats_needed(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
+    def count_seats_needed(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
         """Return the number of seats that a round of the wager needs; it is the same for every wager of the game."""
         return self.seats_min
 
@@ -79,7 +79,7 @@ class Tableless:
         """Return no keys: the game has no bets that stand from one round to the next."""
         return frozenset()
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (signature of the contract)
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
@@ -109,11 +109,11 @@ class Tableless:
         figures = self.analyse_wager(wager)
         return figures.max_win_credits if figures.mean_staked_credits is None else None
 
-    def compute_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
+    def compute_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
         """Return 0: no decision during a round adds to the stake."""
         return 0
 
-    def find_highest_bet(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
+    def find_highest_bet(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (signature of the contract)
         """Return an empty mapping: the game has no spots to bet on."""
         return {}
 
@@ -125,7 +125,7 @@ class Tableless:
         """Return the win itself: the game has no double-up."""
         return win_credits
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (signature of the contract)
         """Return no levels: the game has no progressives."""
         return ()
 

@@ -5,10 +5,25 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["find_nearest_words", "format_count", "format_known_names", "format_percent"]
+__all__ = [
+    "describe_wrong_value",
+    "find_nearest_words",
+    "format_count",
+    "format_known_names",
+    "format_percent",
+]
 
 #: If there are more valid names than this, an error message lists only those similar to the wrong one.
 _LISTED_NAMES_MAX: Final = 24
+#: Types of values as pydantic names them, and as the author of a TOML file knows them.
+_TYPE_NAMES: Final = {
+    "a valid string": "a text",
+    "a valid integer": "a whole number",
+    "a valid boolean": "true or false",
+    "a valid dictionary": "a table",
+    "a valid tuple": "a list",
+    "a valid list": "a list",
+}
 
 
 def format_percent(share: Fraction, digits: int = 2) -> str:
@@ -49,5 +64,23 @@ def format_known_names(word: str, known: Iterable[str]) -> str:
     )
     if suggestion and len(known) > _LISTED_NAMES_MAX:
         return suggestion
-    listed = f"there are: {', '.join(known) or 'none'}"
+    if not known:
+        return "there are none"
+    listed = f"there are: {', '.join(known)}"
     return f"{listed}; {suggestion}" if suggestion else listed
+
+
+def describe_wrong_value(reason: str, value: object) -> str:
+    """Return pydantic's ``reason`` why a value of a TOML file is wrong, in the words of the file's author.
+
+    For a value of a wrong type or outside its range, the result states what it must be, and what it is.
+    """
+    if reason == "Field required":
+        return "is missing"
+    text = reason.removeprefix("Value error, ")
+    for name, plain_name in _TYPE_NAMES.items():
+        text = text.replace(name, plain_name)
+    if not text.startswith("Input should be"):
+        return text
+    shown_value = f", not {value!r}" if isinstance(value, str | int | float | bool) else ""
+    return f"must be{text.removeprefix('Input should be')}{shown_value}"

@@ -50,7 +50,7 @@ def _check_refused(test_name: str, error: type[RngError], action: Callable[[], o
 def _test_aes() -> None:
     """Check AES-256 with the known answer of FIPS 197."""
     key, plaintext, ciphertext = AES_256
-    block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, the published test)
+    block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, as in the published test)
     _check_answer("AES-256", block.update(plaintext), ciphertext)
 
 

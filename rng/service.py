@@ -64,7 +64,7 @@ class Step(WordDraws):
     def __enter__(self) -> Self:
         if self._ended:
             raise StepClosed("a step was opened a second time; each step has its own draws")
-        self._service._open_step(self)  # noqa: SLF001 (a step is the service's own)
+        self._service._open_step(self)  # noqa: SLF001 (steps are part of the service)
         self._open = True
         return self
 
@@ -78,7 +78,7 @@ class Step(WordDraws):
         """Return the next ``count`` random bytes of this step; generate more if the step's buffer has too few."""
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
-        if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)
+        if self._service._failure is not None:  # noqa: SLF001 (the step's remaining bytes must not be used)
             self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
@@ -150,7 +150,7 @@ class RandomService:
         carry_over: bytes | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
         on_event: Event = _ignore_event,
-        fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (feeds the generator)
+        fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the generator)
     ) -> Self:
         """Return a new service, after testing the chain and the entropy sources and seeding the generator.
 
@@ -273,7 +273,7 @@ class RandomService:
             try:
                 passed_tests = run_self_test()
                 self._gatherer.start_up_test()
-            except Exception as error:  # noqa: BLE001 (whatever breaks here, nothing may be drawn after it)
+            except Exception as error:  # noqa: BLE001 (after any error nothing may be drawn)
                 self._take_out_of_service(error)
             self._last_tested = self._generates
             self._on_event("rng_self_tested", {"self_tests": len(passed_tests)})

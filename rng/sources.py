@@ -54,7 +54,7 @@ class KernelSource:
         gathered = b""
         try:
             while len(gathered) < count:
-                gathered += os.getrandom(count - len(gathered))  # noqa: TID251 (the entropy source)
+                gathered += os.getrandom(count - len(gathered))  # noqa: TID251 (this is the entropy source)
         except OSError as error:
             raise EntropyFailed(f"getrandom gave {len(gathered)} of {count} bytes: {error}") from error
         return gathered

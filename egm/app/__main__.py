@@ -86,7 +86,7 @@ def _run_until_stopped(
     restarts: the memory is examined when it is opened again. Any other error is raised.
     """
 
-    async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (as come_up asks)
+    async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
         """Run the machine until it stops; ``allows_single_medium`` allows it to run with only one storage medium."""
         process = MachineProcess(
             folder,
@@ -128,7 +128,7 @@ def _run_first_start(
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
 
-    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
+    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
         """Ask the staff on the screen for a cabinet file, while this process locks the state folder."""
         lock = FolderLock(folder.root)
         try:

@@ -82,8 +82,8 @@ def build_menu(features: Features) -> ServiceMenu:
 def check_claims_cover_owed_values(features: Features) -> None:
     """Check that an authorised memory clear accounts for every stored amount that is owed to a player.
 
-    Raises InvariantError if a storage key with an owed amount has no function that makes its claim, which is
-    the record of the amount to be paid or carried over.
+    A claim is the record of an owed amount that is to be paid or carried over. Raises InvariantError if a storage
+    key can have an owed amount, but no function makes a claim of it.
     """
     claim_makers = list_claim_makers(features)
     for key in features.keys:

@@ -457,7 +457,7 @@ class MachineProcess:
             clock=self._clock,
             on_event=partial(record_generator_event, self._machine),
             sources=self._sources,
-            fresh_input=os.getrandom if self._sources is None else self._storage.random_bytes,  # noqa: TID251 (feeds rng's service)
+            fresh_input=os.getrandom if self._sources is None else self._storage.random_bytes,  # noqa: TID251 (it feeds the random number generator)
         )
 
     # ------------------------------------------------------------------ working

@@ -28,7 +28,7 @@ def start_random_service(
     on_event: Callable[[str, Mapping[str, object]], None],
     instance: int = 1,
     sources: Sequence[EntropySource] | None = None,
-    fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (feeds rng's service)
+    fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the random number generator)
 ) -> RandomService:
     """Instantiate the random number generator from fresh entropy of ``sources``, or of all sources of this machine.
 

@@ -22,7 +22,7 @@ _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
 }
 
 
-def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
+def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of report)
     report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
     """Yield the events that a device's report means; ``kind`` is the kind of the device."""

@@ -411,7 +411,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     path = path or DEFAULT_CABINET
     file, text = read_toml_file(path, "cabinet file", CabinetFile)
     file = file.with_resolved_paths(path.absolute().parent)
-    file._text = text  # noqa: SLF001 (its own reader)
+    file._text = text  # noqa: SLF001 (this function creates the object)
     return file
 
 

@@ -15,8 +15,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from egm.config.documented import read_field_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
-from paytables.source import parse_toml, read_contents
-from paytables.wording import find_nearest_words
+from paytables.source import describe_toml_error, parse_toml, read_contents
+from paytables.wording import describe_wrong_value, find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
@@ -59,7 +59,7 @@ class Fault:
             " ..." if len(self.allowed_values) > _LISTED_VALUES_MAX else ""
         )
         return (
-            f"{where}{key}{self.problem}{suggestion}{f' (there are: {listed_words})' if listed_words else ''}"
+            f"{where}{key}{self.problem}{suggestion}{f' (allowed: {listed_words})' if listed_words else ''}"
         )
 
 
@@ -114,7 +114,7 @@ def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     except OSError as error:
         raise OperatorError(f"{title} {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OperatorError(f"{title} {path}: not UTF-8: {error.reason}") from None
+        raise OperatorError(f"{title} {path}: {describe_toml_error(error)}") from None
     content, faults = read_toml(text, model)
     if content is None:
         raise OperatorError("\n".join(f"{title} {path}: {fault}" for fault in faults))
@@ -203,10 +203,7 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
         meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
         text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
-        text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        text += (
-            f", not {value!r}" if isinstance(value, str | int | float | bool) and "must be" in text else ""
-        )
+        text = describe_wrong_value(error["msg"], value)
     return Fault(format_location(at), text, lines.find_line(at))
 
 

@@ -311,7 +311,9 @@ class BillDriver(LineDriver[M]):
         elif self.is_replying and not _HOLDING_FAULTS.isdisjoint(self._faults_reported_by_device):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
         elif self._timer.add_elapsed() > ORDER_SECONDS:
-            text = "the acceptor did not say what became of a bill or ticket that it was ordered to stack"
+            text = (
+                "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
+            )
             self._escrow.dispute_missing_report(text)
             self._escrowed_item, self._last_escrowed_item, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))

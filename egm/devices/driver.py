@@ -200,7 +200,7 @@ class LineDriver(ABC, Generic[M]):
                 messages.append(item)
         return messages
 
-    def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
+    def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (used by drivers on a bus)
         """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 

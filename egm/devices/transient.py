@@ -86,7 +86,7 @@ class TransientEscrowLedger:
         self._record = None
         self.refused.append(why)
 
-    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
         """Record that the acceptor stacked an item, worth ``most_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(most_cents)
 
@@ -179,7 +179,7 @@ class TransientPayoutLedger:
             )
         self.paid[payout_id] = 0
 
-    def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Add coins that left the hopper without an order to ``stray_coins``."""
         self.stray_coins += coins
 
@@ -204,7 +204,7 @@ class TransientPrintLedger:
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
         self.print_state_history.append((job.job_id, PrintState.PENDING))
 
-    def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Store the ticket's next state, and close its record in a final one.
 
         Raises LedgerOrderError if the ticket is not open, or if the state may not follow its last one.

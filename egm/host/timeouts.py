@@ -45,7 +45,7 @@ class HostTimeouts:
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
                 self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
         waits = dict(self.iter_waits())
         for name in self._timers.keys() - waits.keys():

@@ -45,7 +45,7 @@ def build_credit_transfers(
     target: str,
     available_cents: Callable[[str], int],
     kinds: Iterable[CreditKind] = CreditKind,
-    position: Position = Position(),  # noqa: B008 (a value, and frozen)
+    position: Position = Position(),  # noqa: B008 (a frozen value)
 ) -> tuple[Transfer, ...]:
     """Return the transfers that move ``amount_cents`` of a player's credits to the account ``target``.
 

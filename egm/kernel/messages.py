@@ -589,7 +589,7 @@ def _count_parts(value: object, depth: int) -> int:
     if depth > _DEPTH_MAX:
         raise ValueError(f"options are nested more than {_DEPTH_MAX} deep")
     if isinstance(value, float):
-        raise ValueError("a number in options is not a whole number")  # noqa: TRY004 (pydantic takes it for a refusal)
+        raise ValueError("a number in options is not a whole number")  # noqa: TRY004 (pydantic expects ValueError)
     if isinstance(value, int) and abs(value) > INTEGER_MAX:
         raise ValueError("a number in options has more than 63 bits")
     if isinstance(value, str) and len(value) > TEXT_MAX:

@@ -97,6 +97,6 @@ class DueEventService(ABC):
             if self._context.engine.accepts(self.event):
                 self._context.handle(Event(self.event))
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the snapshot)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Compute the waiting time again, because the event may now be due earlier, later or not at all."""
         self._news.set()

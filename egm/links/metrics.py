@@ -181,16 +181,16 @@ class _QuietHandler(WSGIRequestHandler):
             self.server.mark_request_complete(self.connection)
         return is_complete
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's parameter name)
         """Log nothing: a scrape is not an event."""
 
 
 class _MetricsServer(ThreadingMixIn, WSGIServer):
     """HTTP server for metrics, which serves a few short connections at a time.
 
-    If all slots are taken, the connection that has waited longest for its request is closed in favour of the
-    new one, so a client that opens many and sends nothing cannot lock readers out. A complete request is
-    always answered.
+    If all slots are taken, a new connection replaces the one that has been open longest without a complete request.
+    A client that opens many connections and sends nothing can therefore not lock readers out. A complete request
+    is always answered.
     """
 
     daemon_threads = True

@@ -36,7 +36,7 @@ class DisputedAmountsPage(MenuPage):
         table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return (

@@ -17,5 +17,5 @@ def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
 
 def have_terms_expired(machine: Machine, terms: RestrictedTerms) -> bool:
     """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
-    believed = machine.times.is_clock_trusted and bool(terms.expires)
-    return believed and date.fromisoformat(terms.expires) < machine.local_date
+    can_expire = machine.times.is_clock_trusted and bool(terms.expires)
+    return can_expire and date.fromisoformat(terms.expires) < machine.local_date

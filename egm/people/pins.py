@@ -52,7 +52,7 @@ class PinDigest:
         cls,
         pin: str,
         cost: int = _SCRYPT_COST,
-        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
+        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (it makes a salt)
     ) -> "PinDigest":
         """Return the digest of a new PIN; ``cost`` is scrypt's n, a power of two. Raises :class:`PinRefusedError`."""
         check_pin(pin)

@@ -41,7 +41,7 @@ class WrongPin:
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
         """Return the record of a wrong PIN typed now for ``number``; ``at`` is the time for display."""
-        return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (an id)
+        return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (it makes an id)
 
     @property
     def is_counted_towards_lock(self) -> bool:

@@ -136,8 +136,8 @@ def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation
 def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement, ...]:
     """Return the bets that stay settled when a game that cannot end is declared void.
 
-    A settlement is left out in two cases: if its wager is settled as a whole at the end of the game, and if
-    its spot has bets from earlier rounds, because bets from earlier rounds stay as they were.
+    The result does not contain settlements of a wager that is settled as a whole at the end of the game. It does
+    not contain settlements of spots with bets from earlier rounds either, because those bets remain unchanged.
     """
     if conversation is None or conversation.outcome is not None:
         return ()

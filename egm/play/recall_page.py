@@ -56,7 +56,7 @@ class RecallListPage(MenuPage):
         )
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the play that was selected in the list."""
         play = _find_play(machine, action)
         if play is None:
@@ -137,7 +137,7 @@ class RecallPlayPage(MenuPage):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
         if (

@@ -37,7 +37,7 @@ class Reminders:
                 async with asyncio.timeout(self._compute_seconds_to_wait()):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the snapshot)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check again which events are due: the end of a pause, a reminder, or the end of a session."""
         self._news.set()
 

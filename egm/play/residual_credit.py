@@ -1,8 +1,8 @@
 """Residual credit, too small to play or pay out: it is given up or staked on one draw, if the profile offers that.
 
-A residual of *n* minor units is played for the smallest usable amount of *m* minor units with a chance of *n*
-in *m*, so its return is exactly 100 %. Stake and win have separate meters (NZ 1.22.40; Annex D), and the draw
-is in the journal.
+A residual of *n* minor units is staked to win *m* minor units, the smallest amount that can be played or paid
+out, with the chance *n* in *m*. The return is therefore exactly 100 %. Stake and win have separate meters (NZ
+1.22.40; Annex D), and the draw is in the journal.
 """
 
 from typing import Final

@@ -37,8 +37,8 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     """Return what the screen shows of the selected game's table.
 
     The result is the standing credits by spot, the spots that accept no bet, and the table's state as the
-    game defines it. Under ``spots``, the state also has the values of each spot that differ from the
-    published layout, because of the table's state or of the profile's limit on a round.
+    game defines it. The state's key ``spots`` has each value of a spot that now differs from the published
+    layout. A value can differ because of the table's state, or because of the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)

@@ -32,7 +32,7 @@ from meters.table import METER_BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import ONTARIO_LIMITS, OddsLimits
-from paytables.source import Source, parse_toml, read
+from paytables.source import Source, describe_toml_error, parse_toml, read
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
@@ -50,7 +50,7 @@ def _parse_fraction(value: object) -> Fraction:
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
     """Return the policy by which the random number generator takes fresh entropy, from its table in a profile."""
     if not isinstance(value, dict):
-        raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
+        raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic expects ValueError)
     try:
         return ReseedPolicy.from_mapping(value)
     except RngError as error:
@@ -212,9 +212,9 @@ class Awards(_Table):
     """The longest odds allowed for an award, and the odds from which they are displayed to the player."""
 
     top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
-    """Odds of a top award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
+    """The player is shown the odds of a top award that are longer than 1 in this number of games (Ontario 10.1)."""
     other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.other_one_in
-    """Odds of any other award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
+    """The player is shown the odds of any other award that are longer than 1 in this number of games (Ontario 10.1)."""
     longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
     """A game with an award of longer odds is refused (NJ-A(c), PA 1112a.7, NZ 1.22.16a); None: no limit."""
     every_prize_at_every_bet: bool = False
@@ -546,7 +546,7 @@ def load_profile(name: str | Path) -> Profile:
     try:
         return _read_profile(source)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{file}: not TOML: {error}") from None
+        raise OperatorError(f"{file}: {describe_toml_error(error)}") from None
     except ValidationError:
         _, faults = read_toml(source.data.decode(), Profile)
         raise OperatorError("\n".join(f"{file}: {fault}" for fault in faults)) from None
@@ -556,5 +556,5 @@ def load_profile(name: str | Path) -> Profile:
 def _read_profile(source: Source) -> Profile:
     """Return the profile read from a file; cached, because several parts of the machine load the same file."""
     profile = Profile.model_validate(parse_toml(source.data.decode()))
-    profile._file = source  # noqa: SLF001 (its own maker)
+    profile._file = source  # noqa: SLF001 (this function creates the object)
     return profile

@@ -225,7 +225,7 @@ class ProgressiveLinkService:
             contributions = (
                 [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
             )
-            if [each.sequence for each in contributions] == [progress.sequence]:
+            if [contribution.sequence for contribution in contributions] == [progress.sequence]:
                 return contributions
         return list(self._iter_recorded_contributions(level, after_contribution, progress.since))
 

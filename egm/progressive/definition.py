@@ -19,7 +19,8 @@ from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import Terms, TermsError
 from paytables import LevelPlay, PaytableError, compute_mystery_rate, load_game
-from paytables.source import Source, is_path, parse_toml, read_contents
+from paytables.source import Source, describe_toml_error, is_path, parse_toml, read_contents
+from paytables.wording import describe_wrong_value
 
 
 class LevelFileError(OperatorError):
@@ -136,7 +137,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
     try:
         return parse_toml(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
+        raise LevelFileError(f"level file {source.path}: {describe_toml_error(error)}") from None
 
 
 def _iter_own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
@@ -155,7 +156,7 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         location = ".".join(str(part) for part in first["loc"]) or "level"
-        fault = first["msg"].removeprefix("Value error, ")
+        fault = describe_wrong_value(first["msg"], first["input"])
         raise LevelFileError(f"level file {file}: {location}: {fault}") from None
     levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):

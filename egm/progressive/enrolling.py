@@ -241,7 +241,7 @@ class LinkPage(MenuPage):
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the form of the link enrolment step that was touched."""
         steps = _list_open_forms(machine)
         return OpenPage(FormFillingPage(steps[action])) if action in steps else refuse("not_offered")

@@ -296,7 +296,7 @@ class Stick:
             """Run the operation, and store its result or error for the caller that waits."""
             try:
                 result.set_result(operation())
-            except Exception as error:  # noqa: BLE001 (raised where it is waited for)
+            except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)
                 result.set_exception(error)
 
         thread = threading.Thread(target=set_result, name=name, daemon=True)

@@ -119,8 +119,8 @@ class LinkedLevelFeeder:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.is_enrolled or self.received_ns is None:
             return DisplayedAmount(self.amount_cents, Status.DOWN)
-        fresh = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
-        return DisplayedAmount(self.amount_cents, Status.UP if fresh else Status.STALE)
+        is_current = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
+        return DisplayedAmount(self.amount_cents, Status.UP if is_current else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the level; return what is wrong with it, or empty.
@@ -129,8 +129,8 @@ class LinkedLevelFeeder:
         reports another fall of the level, such as a win (``falls`` has increased): it is never shown (NM
         15.1.24.12(E)), and does not count as a sign of life.
         """
-        silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
-        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
+        was_silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
+        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
             return ""
         contradiction = value.find_contradiction(self.amount_cents, self.falls)
         if contradiction:

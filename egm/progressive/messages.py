@@ -242,15 +242,16 @@ class Value(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The commitment to the secret amount of the current mystery prize; empty without one."""
 
-    def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
+    def is_after(self, run: str, sequence: int, time_utc: str, *, was_silent: bool) -> bool:
         """Return whether this message about a level was sent after the message with that run, sequence and time.
 
-        A message of another run is later if its sequence or its time is later, or if the previous run is
-        ``silent``: the new run's store may be an older copy, and its clock may be behind.
+        A message of another run was sent later if its sequence or its time is later. If nothing was received from
+        the previous run for a while (``was_silent``), every message of the new run counts as later, because the
+        new run's store may be an older copy and its clock may be behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
-        return self.sequence > sequence or self.time_utc > time_utc or silent
+        return self.sequence > sequence or self.time_utc > time_utc or was_silent
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
         """Return how this message contradicts what a progressive level has shown, or an empty text if it does not."""

@@ -113,7 +113,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
             continue  # a side bet that the venue does not offer
         if slot is None:
             unknown_levels = ", ".join(
-                sorted(own_slots.keys() - {each.level for each in game.list_every_level()})
+                sorted(own_slots.keys() - {level_play.level for level_play in game.list_every_level()})
             )
             unknown_text = f", but {unknown_levels}, which the game does not have" if unknown_levels else ""
             raise NoPoolError(

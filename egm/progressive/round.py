@@ -179,7 +179,9 @@ class ProgressiveRound:
         If the wager consists of several stakes, each hit has its own contribution.
         """
         sequences = [
-            each.sequence for each in (*self.earlier.fed, *self.contributions) if each.pool == pool.id
+            contribution.sequence
+            for contribution in (*self.earlier.fed, *self.contributions)
+            if contribution.pool == pool.id
         ]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(sequences) > 1 and hits < len(sequences):

@@ -1,10 +1,11 @@
-"""Messages of a controller that cannot be verified: they are held, staff are called, and two people rule.
+"""Controller messages that cannot be verified: they are held until two people have ruled on them.
 
 A controller's message is accepted as far as it can be checked here. The revealed secret of a mystery prize
 must match the commitment received earlier, and its increment, stake, ceiling and start must be those of this
 machine. The award of a hit must lie between the level's base and its ceiling, and near the amount the level
-has shown. Nothing else is paid automatically: it is stored under :attr:`ProgressiveKey.HELD`, locks the
-machine, and ends with a ruling that names the persons, the reason and the doubt.
+has shown. Any other message is not paid automatically. It is stored under :attr:`ProgressiveKey.HELD`, locks
+the machine and calls staff. Two people then accept or decline it; the entry of their ruling names them, their
+reason and why the message could not be verified.
 """
 
 from dataclasses import asdict, replace
@@ -56,7 +57,7 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
-        return f"a secret of level {trigger.level}"
+        return f"the message has the secret of level {trigger.level}"
     if commitment is None:
         return f"no commitment to prize {trigger.number} was received"
     if commitment != trigger.commitment:
@@ -81,22 +82,22 @@ def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
 def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
     """Return why the controller's award for a progressive hit is not credible; empty if it is credible.
 
-    No level pays less than its base or more than its ceiling. And no level grows by its whole base while a
-    claim is on its way, because a claim is made only once the level has been received on the same connection.
+    No level pays less than its base or more than its ceiling. Nor can a level grow by its whole base between the
+    claim and the award, because a claim is made only after the level has been received on the same connection.
     """
     pool = machine.component(Pools).by_id.get(record.pool)
     if pool is None:
         return f"this machine has no level {record.pool}"
     terms, share = pool.definition.terms, record.share or 1
-    of = "" if share == 1 else f"{share} of "
+    share_text = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
-        return f"{amount_cents} is less than {of}the base, {terms.base_cents}"
+        return f"{amount_cents} is less than {share_text}the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
-        return f"{amount_cents} is more than {of}the ceiling, {terms.ceiling_cents}"
+        return f"{amount_cents} is more than {share_text}the ceiling, {terms.ceiling_cents}"
     shown_cents = _find_shown_cents(machine, pool) * share
-    most_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
-    if amount_cents > most_cents:
-        return f"{amount_cents} is more than the level can have reached, {most_cents}"
+    max_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
+    if amount_cents > max_cents:
+        return f"{amount_cents} is more than the level can have reached, {max_cents}"
     return ""
 
 
@@ -139,13 +140,13 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
     These are claims to levels that are no longer configured, and those of the game that waits for an award.
     """
-    waits = machine.memory.get(ProgressiveKey.AWAITING)
+    awaiting_play_id = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.way is None
-        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == waits)
+        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == awaiting_play_id)
     ]
 
 

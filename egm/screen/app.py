@@ -160,7 +160,7 @@ class ScreenApp:
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
                 self.act(action)
-        except Exception as error:  # noqa: BLE001 (no touch may take the picture from the player)
+        except Exception as error:  # noqa: BLE001 (no touch may end the screen)
             self.view = view_before
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 

@@ -64,7 +64,7 @@ class TopPicture(Picture):
         else:
             draw_celebration(self._use_board_as_field(stage))
 
-    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (nobody reaches it)
+    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of a scene)
         """Return an empty list: the top screen has no touch targets."""
         return []
 

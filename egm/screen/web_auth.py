@@ -2,12 +2,14 @@
 
 The printed address carries a one-time token. The page that it opens holds a session, and sends the session as
 the first message on its connection and with each sound request. There is no cookie: a browser sends cookies
-to every port of this computer, so another user's server would receive the session. A new token is then
-written, readable by its owner only, to a file of the state folder. A session is valid for one run of the
-cabinet, as long as its browser sends messages regularly. The process that starts the screen holds the
-listening socket and, in memory alone, the digests of the sessions, so a restarted screen recognizes its
-browsers, and no other process can take the port meanwhile. Requests under another host name (DNS rebinding)
-and connections from another origin (a page elsewhere that knows the port) are refused.
+to every port of this computer, so another user's server would receive the session. When a token has been used,
+a new one is written to a file of the state folder that only its owner can read. A session is valid for one run
+of the cabinet, as long as its browser sends messages regularly.
+
+The process that starts the screen has the listening socket and, only in memory, the digests of the sessions. A
+restarted screen therefore recognizes its browsers, and no other process can take the port meanwhile. Requests
+under another host name (DNS rebinding) and connections from another origin (a page elsewhere that knows the
+port) are refused.
 """
 
 import hashlib
@@ -51,7 +53,7 @@ _USED = (
 
 def create_token() -> str:
     """Return a random token for the browser screen, long enough that it cannot be guessed."""
-    return os.urandom(24).hex()  # noqa: TID251 (a token)
+    return os.urandom(24).hex()  # noqa: TID251 (it makes a token)
 
 
 @dataclass(slots=True)

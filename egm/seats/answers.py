@@ -1,12 +1,12 @@
 """Decisions in a shared round: whose turn it is, and the time limit for an answer that others wait for.
 
-An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
-game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
-time, and its time bank is used up where the game has one, the table answers for it with the first option that
-costs nothing. The time stops for a while if the player sees nothing, as after a restart, when the screens come
-back later than the machine. The round does not wait for a seat
-that cannot play, or for standing bets whose seat started no game when betting closed. In games between
-players, the table itself answers at once whether every seat has wagered its stake.
+An answer is recorded first in the game of the seat that was asked, with the numbers drawn for it; every other
+game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in time
+(and, if the game has a time bank, the seat's time bank is used up), the table answers for it with the first
+option that costs nothing. The time does not run while the player's screen is missing, for example after a
+restart. The round does not wait for a seat that cannot play, nor for standing bets of a seat that started no game
+when betting closed. In games between players, the table itself answers immediately whether every seat has
+wagered its stake.
 """
 
 from collections.abc import Iterator

@@ -87,7 +87,7 @@ class BettingClock:
                 async with asyncio.timeout(wait):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the snapshot)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check the betting periods again, because one may have started, or its last bet may have been placed."""
         self._news.set()
 

@@ -81,7 +81,7 @@ class IdentityRegister:
         cls,
         folder: Path,
         second: Path | None = None,
-        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
+        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (it makes a salt)
     ) -> Self:
         """Open the register of identities, creating it at first (mode 0600), and make both copies agree.
 

@@ -39,7 +39,7 @@ class LossyCable(SimulatedPort):
 
     def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
         super().__init__(Path("cable"), character_seconds)
-        self._dice = random.Random(seed)  # noqa: S311 (dice for faults, in no machine)
+        self._dice = random.Random(seed)  # noqa: S311 (it draws faults in tests)
         self._quality = quality
         self.split = quality == "one_byte"
         self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0

@@ -365,7 +365,7 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _translate_medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
+class _translate_medium_errors:  # noqa: N801 (a context manager, named like those of contextlib)
     """Context manager that translates SQLite's errors into the storage errors of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
@@ -396,7 +396,7 @@ class _Vfs(apsw.VFS):
         self._medium = medium
         super().__init__(self.name, "unix")
 
-    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> "_VfsFile":  # noqa: N802 (apsw's)
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> "_VfsFile":  # noqa: N802 (signature of apsw)
         """Open a file of a database."""
         if name is None:
             raise apsw.CantOpenError("a temporary file has no medium here")
@@ -405,7 +405,7 @@ class _Vfs(apsw.VFS):
         path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
         return _VfsFile(self._medium, path, name, flags)
 
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001 (apsw's)
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001 (signature of apsw)
         """Remove a file of a database."""
         self._medium.remove(Path(filename))
         if syncdir:

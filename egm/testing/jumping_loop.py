@@ -54,7 +54,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         future: asyncio.Future[T] = self.create_future()
         try:
             future.set_result(func(*args))
-        except Exception as error:  # noqa: BLE001 (whatever it is, whoever awaits it gets it)
+        except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)
             future.set_exception(error)
         return future
 

@@ -153,7 +153,7 @@ class FailingChance:
         """Raise OutOfService."""
         raise OutOfService("planted")
 
-    def reseed(self, reason: str) -> None:  # noqa: ARG002 (the generator's)
+    def reseed(self, reason: str) -> None:  # noqa: ARG002 (signature of the generator)
         """Raise OutOfService."""
         raise OutOfService("planted")
 
@@ -169,7 +169,7 @@ class BreakingChance(FailingChance):
 class _BreakingStep(ScriptedStep):
     """A scripted step whose generator is out of service at the first draw."""
 
-    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of a step)
         """Raise OutOfService, as a generator that fails at its first draw does."""
         raise OutOfService("planted")
 
@@ -268,7 +268,7 @@ _created_storages = 0
 
 def restart_random_bytes() -> None:
     """Restart the sequence of random bytes, so that each test's first machine gets the same bytes."""
-    global _created_storages  # noqa: PLW0603 (the count of a process)
+    global _created_storages  # noqa: PLW0603 (one counter for each process)
     _created_storages = 0
 
 

@@ -149,7 +149,7 @@ class TicketLedgerCopies:
                     storage.sync_folder(changed_folder)
             self.close = cleanup.pop_all().close
 
-    # ------------------------------------------------------------------ opening and mending
+    # ------------------------------------------------------------------ opening and repair
     def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
         """Take the shared lock on the ticket ledger, so that no process replaces its file while it is open here."""
         path = folder / LOCK_FILE_NAME
@@ -410,7 +410,7 @@ class TicketLedgerCopies:
 
     def _select_rows(self, clause: str, *parameters: object) -> list[Row]:
         """Return the moves in the ledger's database that an SQL clause selects."""
-        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (no values)
+        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 
     def run(self, sql: str, *parameters: object) -> Rows:
         """Run one SQL statement on the ledger's database, and return its rows.

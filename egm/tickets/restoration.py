@@ -167,7 +167,7 @@ def _read_database_rows(path: Path) -> list[Row]:
         return rows
     database = DiskStorage().connect(path, read_only=True)
     with suppress(MediumError):
-        cursor = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (no values)
+        cursor = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (it contains no values from outside)
         rows = [tuple(row) for row in cursor.fetchall()]
     database.close()
     return rows

@@ -350,7 +350,7 @@ class TicketStore:
                 WHERE m.step = (SELECT max(step) FROM moves WHERE number = t.number)
                   AND m.state IN ({", ".join("?" * len(selected_states))})
                   AND t.machine_serial = coalesce(?, t.machine_serial)
-                ORDER BY (SELECT place FROM moves WHERE number = t.number AND step = 1) DESC""",  # noqa: S608 (only question marks)
+                ORDER BY (SELECT place FROM moves WHERE number = t.number AND step = 1) DESC""",  # noqa: S608 (it inserts only question marks)
             *(state.value for state in selected_states),
             machine_serial,
         ).fetchall()

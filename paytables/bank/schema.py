@@ -26,7 +26,7 @@ class BankBet(Strict):
         """Return all the odds at which this bet may be paid."""
         return (self.pays,)
 
-    def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
+    def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (overridden by bets with a commission)
         """Return the commission on this bet if it wins with a stake of ``credits_``, in credits."""
         return 0
 

@@ -6,8 +6,8 @@ There is one byte per decision. For each first card of the dealer, ace to ten, t
 2. for each pair, ace to ten: the hands of the split whose second card is not a card of the pair, then the hands
    that are a pair again.
 
-If tens must have the same rank to be split, tens have both lists a second time, for a dealer's first card of
-that rank. If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second
+If only tens of the same rank may be split, the two lists of the tens follow a second time, for a dealer's first
+card of that rank. If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second
 byte, for two cards of one suit. After these bytes follow the number of hands into which each pair is split,
 by first card; whether each two-card hand is insured; and the first cards at which even money is taken.
 """

@@ -73,7 +73,7 @@ class TotalsChart:
     def build_chooser(self, table: StrategyTable) -> Chooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
-        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
             known_hand = table.rounds[0].known[hand]
             return self.find_answer(

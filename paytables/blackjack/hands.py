@@ -111,9 +111,10 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
-    hand is not of the pair's value. Its probability is one minus that of a card of that value, so only shoes
-    that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of
-    them. The caller multiplies by the probability that ``j`` draws all have that value.
+    hand is not of the pair's value. Its probability is one minus the probability of a card of that value.
+    Therefore the sums need only shoes from which cards of that value have been removed: index ``j`` of the
+    result is for a shoe without ``j`` of them. The caller multiplies by the probability that ``j`` draws all
+    have that value.
     """
     coefficients = [SplitCoefficients() for _ in range(2 * hands)]
     for resplits, finished, at_limit in _iter_second_card_orders(hands, 2, 0, 0):

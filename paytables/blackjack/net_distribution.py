@@ -335,7 +335,7 @@ class _BackedDistribution(_NetDistribution):
         self,
         round_: SolvedRound,
         split: SplitPair,
-        insurance_nets: NetByDealerResult,  # noqa: ARG002 (the base's)
+        insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
         hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]

@@ -183,12 +183,12 @@ class StrategyTable:
         return sums[chosen_index]
 
 
-def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
-def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 

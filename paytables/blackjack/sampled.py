@@ -346,7 +346,7 @@ def _split_sampled_hand(
     is_suited[hand] = first[hand] & 3 == second[hand] & 3
 
 
-def _play_hand(  # noqa: C901 (one loop for numba)
+def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     steps: _CompiledSteps,
     shoe: _SampledShoe,
     rules: _SampledRules,
@@ -464,7 +464,7 @@ def _settle_sampled_box(
     return total
 
 
-def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
+def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     steps: _CompiledSteps,
     shoe: _SampledShoe,
     rules: _SampledRules,

@@ -1,9 +1,9 @@
 """Exact solution of blackjack from a full shoe: for laboratories (numpy counts the dealer's results).
 
-Everything that can happen after the dealer's first card is weighted by one integer, the number of ways to
-draw a fixed number of further cards, so a hand's figures are sums over the hands it may become. An additional
-condition (the dealer has no blackjack, a number of pair cards are out) is another weight, and nothing is
-divided before the end.
+After the dealer's first card, each course of play has an integer weight: the number of ways in which a fixed
+number of further cards can be drawn so that it occurs. The figures of a hand are therefore sums over the hands
+that it can become. A condition (the dealer has no blackjack, or some pair cards are no longer in the shoe) is
+another weight. The only division is the last step.
 
 Splits: the strategies considered here decide on a hand of a split by its own cards and the dealer's first
 card, not by the cards of the other hands. For every such strategy all orders of the shoe are equally likely,

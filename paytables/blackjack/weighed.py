@@ -77,7 +77,7 @@ def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -
     return njit(kernel, nogil=True, _nrt=counts_references)
 
 
-def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
+def _weigh(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     full: Ints,
     removed_counts: Ints,
     ways: Ints,

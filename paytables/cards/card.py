@@ -78,7 +78,7 @@ def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Car
 
 
 @lru_cache
-def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (a key of the cache)
+def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (part of the cache key)
     """Return the number of each card in one deck, leaving out the ranks ``excluded``."""
     cards = set(build_deck(joker=joker, without=excluded))
     return tuple(int(card in cards) for card in range(JOKER + 1))

@@ -109,7 +109,7 @@ def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints)
                 table[starts[count] + subset] += 1
 
 
-def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
+def _count_disjoint_hands(  # noqa: C901 (one loop, compiled by numba)
     player_hands: Ints,
     hand_rows: Ints,
     table: Ints,

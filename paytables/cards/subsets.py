@@ -149,7 +149,7 @@ class CardSets:
         steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
-        fewer, _ = self.smaller_sets._states  # noqa: SLF001 (another of its own)
+        fewer, _ = self.smaller_sets._states  # noqa: SLF001 (another object of this class)
         return steps[-1][fewer[self.index_without_highest_card], self.highest_card >> 2], keys
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:

@@ -58,7 +58,8 @@ class LevelPlay:
     """What one wager contributes to one progressive level, and how much of the level it may win.
 
     Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). The secret amount of
-    a mystery level is drawn by whoever holds the meter. A level with ``one_price`` may be shared by machines.
+    a mystery level is drawn by the machine or controller that has the level's meter. A level with ``one_price``
+    may be shared by machines.
 
     A level that a side bet plays for is fed only by whole stakes on the bet's ``spots``. The operator
     configures such a level or does not offer the bet.

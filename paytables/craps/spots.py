@@ -60,8 +60,8 @@ class SpotRules:
     def can_switch_on_off(self) -> bool:
         """Return whether the player may turn a craps bet on this spot on or off.
 
-        This is allowed for a bet that does not play on a come-out unless the player asks for it, and, if the table's
-        rules let it lie without playing ("no action"), for a don't come bet that has not moved to its number.
+        The player may do so with two kinds of bets: bets that are off on a come-out unless the player turns them
+        on; and, if the table's rules allow "no action", a don't come bet that has not moved to its number.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 

@@ -2,9 +2,9 @@
 
 For laboratories (numpy, numba). On each board every pair of hole cards is ranked once, and the pairs are sorted.
 One pass through the sorted list counts, for each pair, the bank's pairs that it beats, ties with and loses to;
-pairs that share a card with it are subtracted. Boards are processed a flop at a time (1,755 classes, each with its
-1,176 completions), so that the sums are complete when the bets after the turn, after the flop and before it are
-decided.
+pairs that share a card with it are subtracted. The flops are processed one after the other (1,755 classes, each
+with 1,176 boards). When all boards of a flop have been ranked, the sums needed for the bets after the turn and
+after the flop are complete; after the last flop, so are those for the bet before the flop.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ def _fill_strengths(
     return low, high
 
 
-def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
+def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     unseen: Ints,
     low: int,
     high: int,

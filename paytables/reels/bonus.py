@@ -85,7 +85,7 @@ class _SmallStage(ABC):
         """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
         return build_run_figures(self._distribution)
 
-    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
+    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the bonus stage, which always include second moments."""
         return self._table
 

@@ -84,7 +84,7 @@ class _Enumerated(ReelsStageBase, ABC):
         """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
         return build_run_figures(self._enumeration.distribution)
 
-    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
+    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the stage, which always include second moments."""
         return self._table
 

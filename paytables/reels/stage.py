@@ -218,7 +218,7 @@ class ReelSet:
                 k = g.row[node]
                 if k >= 0:
                     k += letters[c]
-                    node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (one step of the walk)
+                    node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (moves to the next node)
                 if weight and (g.row[node] >= 0 or g.ends[node].prize is not None):
                     still_alive.append((c, node, weight))
             alive_after.append(still_alive)

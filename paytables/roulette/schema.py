@@ -92,7 +92,7 @@ class BetGroup(Limits):
     """The odds of the bet."""
     also: Strip = ()
     """Further betting areas, by their numbers, such as ``0-1``."""
-    places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies it)
+    places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies the default)
     """The betting areas that replace the usual ones: their numbers, by id."""
     outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
     """Whether the bet is an outside wager (Québec by-law, s. 72)."""

@@ -253,9 +253,8 @@ def test_the_check_of_a_cabinet_file_says_how_much_less_is_taken_than_is_printed
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
     said = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
     limit = load_profile("generic").play.bet_limit_cents
-    assert any(
-        f"the highest bet is {limit // 2 // 500} credits on ante (the game: 500)" in each for each in said
-    ), said
+    reduced = f"the highest bet is {limit // 2 // 500} credits on ante (the game's definition: 500)"
+    assert any(reduced in each for each in said), said
 
 
 # ---------------------------------------------------------------------------------- what is told of it

@@ -440,8 +440,8 @@ def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
             content[at] ^= 1
         path.write_bytes(content)
     found = inspect_journal(folder)
-    assert through <= found.together.sequence < len(written)
-    assert 3000 < found.together.values["coin_in"] <= total
+    assert through <= found.both_copies.sequence < len(written)
+    assert 3000 < found.both_copies.values["coin_in"] <= total
     evidence = clear_memory(
         folder,
         Clearance(
@@ -449,7 +449,7 @@ def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
             second_person="B. Roy",
             reason="both copies damaged",
             challenge=found.challenge,
-            owed_cents=found.together.credits_cents,
+            owed_cents=found.both_copies.credits_cents,
         ),
         now=clock,
     )

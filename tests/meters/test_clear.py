@@ -47,7 +47,7 @@ def authorised(found, **changes):
         "second_person": "B. Roy",
         "reason": "both copies damaged",
         "challenge": found.challenge,
-        "owed_cents": found.together.credits_cents,
+        "owed_cents": found.both_copies.credits_cents,
     }
     return Clearance(**(said | changes))
 
@@ -64,10 +64,10 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     assert found.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in found.disputed_meters
     assert not found.agreed_meters.keys() & found.disputed_meters.keys()
-    assert found.second.why
-    assert found.second.sequence < found.first.sequence
-    assert found.together.sequence > found.first.sequence  # each goes on where the other breaks
-    assert (found.together.credits_cents, found.is_complete) == (300, True)
+    assert found.second_copy.why
+    assert found.second_copy.sequence < found.first_copy.sequence
+    assert found.both_copies.sequence > found.first_copy.sequence  # each goes on where the other breaks
+    assert (found.both_copies.credits_cents, found.is_complete) == (300, True)
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
@@ -93,7 +93,7 @@ def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
     found, before = inspect_journal(broken), kept(broken)
-    flow = Transfer("house:carried_over", "credit:1:cashable", found.together.credits_cents + 1)
+    flow = Transfer("house:carried_over", "credit:1:cashable", found.both_copies.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
         clear_memory(broken, authorised(found, opening=opening), now=clock)
@@ -108,13 +108,13 @@ def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
-    assert before["before"]["first"]["meters"] == found.first.values
+    assert before["before"]["first"]["meters"] == found.first_copy.values
     assert after["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())
         genesis = next(journal.entries())
         assert genesis.record["cleared"]["person"] == "A. Tremblay"
-        assert genesis.record["cleared"]["before"]["first"]["credits_cents"] == found.first.credits_cents
+        assert genesis.record["cleared"]["before"]["first"]["credits_cents"] == found.first_copy.credits_cents
 
 
 @pytest.mark.requirement("A-05")

@@ -79,7 +79,7 @@ def holds(state, values, transfer=None):
             posted = journal.append(transaction)
         assert journal.sequence == before + (posted is not None)
     found = inspect_journal(state)
-    assert (found.first.why, found.second.why) == ("", "")
+    assert (found.first_copy.why, found.second_copy.why) == ("", "")
     with Journal.open(state, now=now) as journal:
         assert not list(journal.entries("event"))
         if posted is not None:

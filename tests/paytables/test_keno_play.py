@@ -258,7 +258,7 @@ def test_a_bet_without_marks_is_the_first_form_of_that_cost():
         ({"table": [{"spots": 3, "pays": {"3": 0}}]}, "table.0.pays", "every pay is zero"),
         ({"table": [{"spots": 3, "pays": {"3": 9}}] * 2}, "table.1.spots", "two tables"),
         ({"table": [{"spots": 3, "pays": {"3": -1}}]}, "table.0.pays.3", "greater than or equal to 0"),
-        ({"table": [{"spots": 3, "pays": {"3": 1.5}}]}, "table.0.pays.3", "integer"),
+        ({"table": [{"spots": 3, "pays": {"3": 1.5}}]}, "table.0.pays.3", "must be a whole number"),
         ({"field": {"numbers": 5, "drawn": 5}}, "field", "expected fewer than all"),
         (
             {"bonus": [{"kind": "ball", "id": "b", "name": TEXT, "ball": 6, "factor": 2}]},

@@ -59,15 +59,20 @@ def changed(path, value):
 
 REFUSED = [
     (("game", "family"), "tarot", "game.family", "there is no family 'tarot'; there are: "),
-    (("game", "title"), {"en": "x"}, "game.title.fr", "Field required"),
+    (("game", "title"), {"en": "x"}, "game.title.fr", "is missing"),
     (("game", "version"), "1", "game.version", "pattern"),
     (("game", "colour"), "red", "game.colour", "unknown key `colour`"),
     ((*BASE, "linse"), [[0, 0]], "stage.base.linse", "unknown key `linse`; did you mean `lines`?"),
     (("game", "title", "en"), "Gold\x1b[2J", "game.title.en", "control character U+001B as character 5"),
     (("game", "title", "fr"), "d\u202eor", "game.title.fr", "control character U+202E as character 2"),
     ((*BASE, "pay", 0, "pays"), {2: 10**25}, "stage.base.pay.0.pays.2", "less than or equal to 9999999999"),
-    ((*BASE, "pay", 0, "pays"), {2: "x"}, "stage.base.pay.0.pays.2", "valid integer, or a valid tuple"),
-    (("bets", "mode", 0, "cost"), 1.5, "bets.mode.0.cost", "integer"),
+    (
+        (*BASE, "pay", 0, "pays"),
+        {2: "x"},
+        "stage.base.pay.0.pays.2",
+        "must be a whole number, or a list, not 'x'",
+    ),
+    (("bets", "mode", 0, "cost"), 1.5, "bets.mode.0.cost", "must be a whole number, not 1.5"),
     (("bets", "mode", 0, "cost"), 0, "bets.mode.0.cost", "greater than 0"),
     (("bets", "mode", 0, "stage"), "bass", "bets.mode.m.stage", "no stage 'bass'"),
     (("bets", "mode", 0, "lines"), 2, "bets.mode.m.lines", "is 2 lines, but stage.base has only 1"),
@@ -173,12 +178,12 @@ REFUSED = [
         "game.denominations_cents",
         "5 is listed after 25: list different values",
     ),
-    (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
+    (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "is missing"),
     (
         ("merchandise",),
         [{"id": "car", "name": TEXT, "description": TEXT}],
         "merchandise.0.value_cents",
-        "Field required",
+        "is missing",
     ),
     (
         ("merchandise",),
@@ -242,7 +247,7 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
     with pytest.raises(DefinitionError, match=r"bad\.toml: TOML: .*line 1"):
         load_game(bad)
     bad.write_bytes(b"a = '\xff'")
-    with pytest.raises(DefinitionError, match="encoding: not UTF-8 at byte 5"):
+    with pytest.raises(DefinitionError, match="encoding: not UTF-8 at byte 6"):
         load_game(bad)
     with pytest.raises(DefinitionError, match=r"gone\.toml: No such file"):
         load_game(tmp_path / "gone.toml")

@@ -138,7 +138,7 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 def _start_worker(games: Games, parent: int) -> None:
     """Prepare a worker process of the audit, which ends when its parent ends."""
-    global _worker_plain_games  # noqa: PLW0603 (each process has its own)
+    global _worker_plain_games  # noqa: PLW0603 (one value for each process)
     end_with_parent(parent, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
     _worker_plain_games = PlainGames(games)

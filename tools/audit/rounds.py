@@ -197,8 +197,9 @@ class RoundAudit:
     def follow_start(self, entry: StoredEntry) -> None:
         """Register an entry that follows the last game start of a round whose games are being started.
 
-        The machine starts the games of all seats before it does anything else, but the journal, the clock or
-        the generator may write an entry between two of them, and the power may fail right after that.
+        The machine starts the games of all seats one after the other. Between two of them, only the journal, the
+        clock or the generator may write an entry (and the power may fail after it). Any other entry shows that
+        the machine has ended the start of the round.
         """
         if self._starting_round is None or entry.sequence == self._starting_round[0].sequence:
             return

@@ -18,13 +18,16 @@ if not sys.flags.isolated and (
     os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
 import importlib
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from egm.collector import pause_collector
 from tools.cli.commands import COMMANDS
+from tools.cli.result_file import describe_file_error
 from tools.cli.terminal import make_lines_printable
 
 #: Keep the screen library's greeting out of every command's output.
@@ -90,8 +93,8 @@ class CommandGroup(click.Group):
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
-            # in full: click would cut it at 45 characters
-            subcommand.short_help = subcommand.get_short_help_str(limit=_SENTENCE_MAX)
+            # click would cut it at 45 characters, or after an abbreviation such as "art."
+            subcommand.short_help = find_first_sentence(subcommand.help or "")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -100,14 +103,20 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
+def find_first_sentence(help_text: str) -> str:
+    """Return the first sentence of a command's help, which ends before a capital letter or at a blank line."""
+    paragraph = " ".join(help_text.split("\n\n", 1)[0].split())
+    return re.split(r"(?<=[.]) (?=[A-Z])", paragraph, maxsplit=1)[0]
+
+
 def _format_os_error(error: OSError) -> str:
     """Return the reason of a file error as text, after the file's name if there is one, without the error number."""
+    if isinstance(error.filename, str):
+        return describe_file_error(Path(error.filename), error)
     reason = error.strerror or str(error)
     return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
-#: More characters than the first sentence of any help text has.
-_SENTENCE_MAX = 1_000
 #: Packages that are not installed with a cabinet: import name -> the extra that installs it.
 _EXTRA_BY_PACKAGE = {
     "apsw": "dev",

@@ -1,7 +1,15 @@
-"""``python -m tools.cli``: the ``egm`` command for checkouts where its script is not installed."""
+"""``python -m tools.cli``: the ``egm`` command of the checkout or package for which this Python was set up.
+
+It need not be the checkout in the working directory, because :mod:`tools.cli` has restarted itself in isolated
+mode. If the two differ, a note on standard error says so.
+"""
 
 import sys
 
 from tools.cli import main
+from tools.cli.other_checkout import find_other_checkout, format_other_checkout_note
+from tools.cli.terminal import echo
 
+if (checkout := find_other_checkout()) is not None:
+    echo(format_other_checkout_note(checkout), err=True)
 sys.exit(main(prog_name="egm"))

@@ -141,6 +141,10 @@ class Backup:
             )
         except OSError as error:
             raise OperatorError(f"{path}: {error.strerror or error}") from error
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise OperatorError(
+                f"{path}: not a backup (a journal, its export or its archive is never restored): not JSON"
+            ) from error
         except (ValueError, RecursionError, RecordError) as error:
             raise OperatorError(
                 f"{path}: not a backup (a journal, its export or its archive is never restored): {error}"

@@ -9,7 +9,7 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.record_codec import RecordError
-from meters import JournalError, StoredEntry, open_view
+from meters import JournalDamaged, JournalError, StoredEntry, open_view
 from meters.export import ExportReader
 from paytables.source import open_regular_file
 
@@ -27,8 +27,9 @@ EXPORT = click.option(
 def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
     """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``.
 
-    An error in the caller's reading of an entry is reported as invalid content of that entry: anybody can sign
-    an exported file with a key of their own.
+    An error in the caller's reading of an entry is reported as invalid content of the last entry read or an
+    earlier one, because a caller may read ahead. Such entries occur: anybody can sign an exported file with a
+    key of their own.
     """
     folder = state or default_state_dir()
     last_entries: deque[StoredEntry] = deque(maxlen=1)
@@ -40,15 +41,17 @@ def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[St
         with open_regular_file(file) as source:
             reader = ExportReader(source, str(file))
             yield _watch_entries(reader.iter_entries(), last_entries)
-    except (JournalError, RecordError, OSError) as error:
+    except (JournalDamaged, RecordError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (JournalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, JournalError) and (file is None or not last_entries):
+            raise click.ClickException(str(error)) from error
         if not last_entries:
             raise
         entry = last_entries[0]
         raise click.ClickException(
-            f"{file or folder}: entry {entry.sequence}, {entry.kind}, has a content that no machine writes: {error}; "
-            "nothing is printed. Find every invalid entry with: egm audit verify"
+            f"{file or folder}: entry {entry.sequence}, {entry.kind}, or one before it has a content that no machine"
+            f" writes: {error}. Nothing was printed. Find every invalid entry with: egm audit verify"
         ) from error
     if reader.footer_fault:
         raise click.ClickException(f"{file}: {reader.footer_fault}")

@@ -25,7 +25,9 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
         pairs = [pair.split(":") for pair in stakes_text.split(",")] if has_stakes else []
         staked = [(_parse_number(spots), _parse_number(stake)) for spots, stake in pairs]
     except ValueError:
-        raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
+        raise click.BadParameter(
+            f"{text!r} is not a selection of numbers: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick of 8)"
+        ) from None
     spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
     stake_by_spots = {str(spots): stake for spots, stake in staked}
     if len(stake_by_spots) < len(staked):

@@ -37,7 +37,7 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
             f"levy, the certified figure of a game of players against each other: {format_percent(game.rules.levy)}"
         )
     for bet in analysis.bets:
-        tables = [each for each in _build_bet_tables(bet, game.denominations_cents) if each]
+        tables = [table for table in _build_bet_tables(bet, game.denominations_cents) if table]
         bands = _build_band_tables(build_bet_sheet(bet)) if bet.sigma is not None else ()
         notes = [
             f"note: {note}" for note in (*list_notes(bet), *([_CONFIDENCE_BANDS_LEGEND] if bands else []))

@@ -22,7 +22,9 @@ class PrintedText(click.ParamType[str]):
             self.fail("it must not be empty", param, ctx)
         if len(text) > self.length_max:
             self.fail(f"it has {len(text)} characters; at most {self.length_max} are allowed", param, ctx)
-        if unprintable := next((each for each in text if not is_printable_character(each)), None):
+        if unprintable := next(
+            (character for character in text if not is_printable_character(character)), None
+        ):
             self.fail(f"it contains {unprintable!a}, which cannot be printed", param, ctx)
         return text
 

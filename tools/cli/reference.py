@@ -42,7 +42,7 @@ def _iter_reference_blocks(context: click.Context, command: click.Command) -> It
 def _format_help(command: click.Command) -> str:
     """Return a command's help as Markdown; text that click leaves unwrapped becomes an example."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    texts = (inspect.cleandoc(each) for each in paragraphs)
+    texts = (inspect.cleandoc(paragraph) for paragraph in paragraphs)
     return "\n\n".join(
         f"```\n{text.removeprefix(_NO_WRAP_MARK).strip()}\n```" if text.startswith(_NO_WRAP_MARK) else text
         for text in texts

@@ -22,6 +22,13 @@ def resolve_links(file: Path) -> Path:
     return target
 
 
+def describe_file_error(file: Path, error: OSError) -> str:
+    """Return why ``file`` could not be read or written, after its name; a missing folder is named."""
+    if isinstance(error, FileNotFoundError) and not file.absolute().parent.is_dir():
+        return f"{file}: the folder {file.parent} does not exist"
+    return f"{file}: {error.strerror or error}"
+
+
 @contextmanager
 def result_file(file: Path) -> Iterator[BinaryIO]:
     """Yield a file that replaces ``file`` at the end, once everything is written.
@@ -50,5 +57,5 @@ def write_result(file: Path, data: bytes | str, note: str = "") -> None:
         with result_file(file) as output:
             output.write(content)
     except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from error
+        raise click.ClickException(describe_file_error(file, error)) from error
     echo(f"{file}: {note or f'{len(content):,} bytes'}")

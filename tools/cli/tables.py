@@ -2,8 +2,9 @@
 
 A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that
 :func:`add_format_options` took from the command line. On a terminal a table wraps between words. If it still
-does not fit, a table of figures continues below with its ``naming`` columns repeated, and each row of any
-other table becomes a block of ``column  value`` lines. Nothing is ever cut, and values from files or
+does not fit, the columns of a table of figures are split into several tables, one below the other, each with the
+``naming`` columns; every row of another table becomes a block of ``column  value`` lines. Nothing is cut, and
+values from files or
 journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
 """
 
@@ -116,7 +117,9 @@ class Table:
     _rows: list[tuple[Any, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._columns = tuple(Column(each) if isinstance(each, str) else each for each in self.columns)
+        self._columns = tuple(
+            Column(column) if isinstance(column, str) else column for column in self.columns
+        )
         self._rows = [tuple(row) for row in self.rows]
 
     def __bool__(self) -> bool:
@@ -155,7 +158,7 @@ class Table:
         lines = list(title)
         if heads:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            lines.append(_COLUMN_GAP.join("─" * each for each in widths))
+            lines.append(_COLUMN_GAP.join("─" * width for width in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)
@@ -329,9 +332,9 @@ def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[
     """
     console = Terminal(stderr=True)
     if not console.is_terminal:
-        yield lambda done: None  # noqa: ARG005 (the parameter of a step)
+        yield lambda done: None  # noqa: ARG005 (signature of the progress function)
         return
-    from rich.progress import (  # noqa: PLC0415 (a tenth of a short command)
+    from rich.progress import (  # noqa: PLC0415 (a tenth of the time of a short command)
         BarColumn,
         MofNCompleteColumn,
         Progress,

@@ -22,7 +22,7 @@ class Terminal(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``, whose markup is interpreted; escape data in them by :func:`escape_markup` first."""
         printable_objects = (
-            make_lines_printable(each) if isinstance(each, str) else each for each in objects
+            make_lines_printable(part) if isinstance(part, str) else part for part in objects
         )
         # the terminal wraps lines, and a pipe has no width
         super().print(*printable_objects, **{"soft_wrap": True, **options})
@@ -34,5 +34,6 @@ def format_json(value: Any, *, indent: int | None = None) -> str:
     if text.isprintable():
         return text
     return "".join(
-        each if each == "\n" or is_printable_character(each) else json.dumps(each)[1:-1] for each in text
+        character if character == "\n" or is_printable_character(character) else json.dumps(character)[1:-1]
+        for character in text
     )

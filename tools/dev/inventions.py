@@ -225,7 +225,7 @@ class _EntryBuilder:
                     self._names.setdefault(part[1:].partition(":")[0], made[key])
         return made
 
-    def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one per kind of type)
+    def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one return for each kind of type)
         """Return a value that is valid for a record field type."""
         origin, inner = get_origin(hint), get_args(hint)
         conditions: list[FieldCondition] = [each for each in list_conditions(hint) if each in _KINDS]
@@ -279,7 +279,7 @@ class _EntryBuilder:
         except _EVALUATION_ERRORS:
             return _FAILED
 
-    def _evaluate_pattern(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one per pattern)
+    def _evaluate_pattern(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one return for each pattern)
         match pattern:
             case str() if pattern.startswith("$"):
                 return self._resolve_name(pattern[1:], name)

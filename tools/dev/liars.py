@@ -260,7 +260,7 @@ def classify_subject(lie: Lie, entry: dict[str, Any]) -> str:
     return "meter" if "counts" in entry else "ruling" if _is_act_of_person(lie.kind) else "other"
 
 
-def _classify_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each subject)
+def _classify_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one return for each subject)
     names = [part for part in lie.path if isinstance(part, str)]
     last = names[-1]
     if last == "commitment" or "tickets" in names:

@@ -113,7 +113,7 @@ class Liar:
 
     def __init__(self, entries: Sequence[Raw], seed: int) -> None:
         self._entries = entries
-        self._dice = random.Random(seed)  # noqa: S311 (lies must repeat)
+        self._dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
         self._seen: dict[tuple[str, str], list[Any]] = {}
         by_kind: dict[str, list[int]] = {}
         for index, raw in enumerate(entries):

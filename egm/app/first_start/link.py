@@ -65,7 +65,7 @@ class LinkEnrolmentStep(SetupStep):
         )
         return self._build_page(*tables, actions=actions)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Process a touched action: write the certificate request, read the controller's answer, or continue.
 
         The machine may continue with or without a progressive link. Return what follows: another first-start

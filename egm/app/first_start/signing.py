@@ -121,7 +121,7 @@ class SignersStep(SetupStep):
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
         if action == "back":
             return self._go_back()
@@ -151,7 +151,7 @@ class SignersStep(SetupStep):
             return NextStep.BACK
         return NextStep.STAY
 
-    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
@@ -206,7 +206,7 @@ class SignCabinetFileStep(SignersStep):
             None,
         )
 
-    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
         """Check the drafted cabinet file in the same way as the machine does when it starts.
 
         The check covers this computer, the games and the jurisdiction's rules.
@@ -218,7 +218,7 @@ class SignCabinetFileStep(SignersStep):
             placed = cabinet.with_resolved_paths(self.file.absolute().parent)
             self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
-    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (a step's)
+    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
         return self.faults is not None and not any(fault.is_fatal for fault in self.faults)
 
@@ -301,16 +301,16 @@ class RestoreCabinetFileStep(SignersStep):
     known_facts: tuple[tuple[str, str], ...]
     """What is known of the machine and of the file to restore: (name, value) pairs to show."""
 
-    def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (a step's)
+    def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
         return load_recorded_roster(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
 
-    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (a step's)
+    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the memory has a signed cabinet file to restore."""
         return bool(self.signed_text)
 
-    def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (a step's)
+    def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known_facts]
         return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
@@ -325,7 +325,7 @@ class RestoreCabinetFileStep(SignersStep):
         )
         return page.model_copy(update={"actions": actions})
 
-    def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (a step's)
+    def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (signature of a step)
         """Store the signature on the machine, then write the restored cabinet file."""
         self.build_signature(self.signed_text, RESTORED_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
         replace_private(self.file, self.signed_text)

@@ -95,7 +95,7 @@ class WelcomeStep(SetupStep):
     """The ids of the steps that will follow."""
     id: str = "welcome"
 
-    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
         """Return the service page that lists the steps of the first start."""
         rows = tuple(
             PageRow(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
@@ -105,7 +105,7 @@ class WelcomeStep(SetupStep):
             id="", title=say("first.welcome.title"), tables=(PageTable(rows=rows),), actions=(_NEXT_ACTION,)
         )
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Continue with the next first-start step if its key was touched."""
         return NextStep.ON if action == "next" else build_refusal_text("not_offered")
 
@@ -147,7 +147,7 @@ class FieldsStep(SetupStep):
         actions = () if next_field is not None else (_NEXT_ACTION,)
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Store the text of the first-start step's next field, or return to the previous field."""
         next_field = self._find_next_field(draft)
         if action == "back":
@@ -193,7 +193,7 @@ class PickOneStep(SetupStep):
     store_choice: Callable[[CabinetFileDraft, str], None]
     """A function that stores the chosen item in the draft."""
 
-    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
             PageRow(cells=(text,), action=f"pick:{index}")
@@ -204,7 +204,7 @@ class PickOneStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
         _, _, place = action.partition("pick:")
         options = self.list_options()
@@ -273,7 +273,7 @@ class ProbeDevicesStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
         if self.probed_now is not None:
             return build_refusal_text("not_offered")
@@ -344,7 +344,7 @@ class PickSeveralStep(SetupStep):
             PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen_ids)}),)
         )
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
         options, chosen_ids = self.list_options(draft), self.list_chosen(draft)
@@ -486,7 +486,7 @@ class EnrolStaffStep(SetupStep):
         return self._count_signers(draft) >= REQUIRED_SIGNERS
 
 
-def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (a refusal each)
+def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
     """Return why ``text`` is not a valid field of a new person, or None if it is.
 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.

@@ -1,11 +1,12 @@
 """Driver of ccTalk coin acceptors.
 
 There is no escrow: an accepted coin cannot be returned. The acceptor counts its events and stores the last
-five; the ledger stores how far they are credited, advanced in the same transaction as the credit, so a coin
-is counted once whatever fails. An acceptor that lost power inhibits every coin until it is enabled, which
-happens only after its reset has been detected: no coin can go unnoticed. A coin accepted just before a power
-loss and not reported shows in the lifetime accept counter and becomes a disputed amount in the same
-transaction, between the value of the smallest and the largest coins it can have been.
+five. The ledger stores the number of the last event that was credited, in the same transaction as the credit, so
+that each coin is counted once whatever fails. An acceptor that lost power rejects every coin until the driver
+enables it, and the driver enables it only after it has detected the reset. So no coin is accepted unnoticed.
+
+A coin that was accepted just before a power loss and never reported is found in the acceptor's lifetime counter.
+It becomes a disputed amount, between the values of the smallest and the largest coin that it can have been.
 """
 
 import asyncio

@@ -221,7 +221,7 @@ class CctalkHopperDriver(CctalkDriver):
         elif record is None:
             self._close_unordered_payout()
         elif self._may_be_paying:
-            self._close_as_disputed(record, "the hopper did not say what became of the order")
+            self._close_as_disputed(record, "the hopper did not report the result of the order")
         else:
             self._finish(record, record.paid_coins)
 

@@ -29,11 +29,12 @@ when the board has lost its edges.
 at once when an edge occurs; a new poll replaces the held one.
 
 *Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores,
-battery-backed, how many pulses it has given each. TOTALS states what each should have been given since the
-board was fitted; the board pulses until it has, one at a time, and COUNTED reports its progress. So a total
-that is repeated, after any loss of power or of frames, moves no counter twice, and a lost one is made up for.
-A total below the count is ignored: counters do not turn back. The board records a pulse before it gives it; a
-board that loses power during one may have given one fewer than recorded, never more.
+battery-backed, how many pulses it has given each. TOTALS states how many pulses each counter
+should have received since the board was fitted. The board gives the missing pulses one at a time, and COUNTED
+reports its progress. After a loss of power or of frames, a repeated total therefore moves no counter twice, and
+the next total makes up for a lost one. A total below the count is ignored, because counters cannot turn back.
+The board records a pulse before it gives it. If it loses power during a pulse, it may have given one pulse fewer
+than recorded, never more.
 
 *Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board
 switches the lamps off and lights the tower's ``tilt``, so that a dead machine is noticed.

@@ -137,12 +137,12 @@ class ClaimInspection:
     @property
     def is_readable(self) -> bool:
         """Return whether any journal entry of the old memory can be read."""
-        return bool(self.inspection.first.sequence or self.inspection.second.sequence)
+        return bool(self.inspection.first_copy.sequence or self.inspection.second_copy.sequence)
 
     @property
     def staff_recorded(self) -> RecordedRoster:
         """Return the last change of the staff roster that the old memory records, as far as it can be read."""
-        copies = (self.inspection.first, self.inspection.second, self.inspection.together)
+        copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
         recorded_rosters = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(recorded_rosters, key=lambda recorded: recorded.number)
 
@@ -157,9 +157,9 @@ def inspect_claims(
     inspection = inspect_journal(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]
-        for name, copy in (("first", inspection.first), ("second", inspection.second))
+        for name, copy in (("first", inspection.first_copy), ("second", inspection.second_copy))
     }
-    claims, carried_state = _collect_claims(inspection.together, features)
+    claims, carried_state = _collect_claims(inspection.both_copies, features)
     later = _find_later_entries(inspection)
     if inspection.copies_agree:
         proposals = tuple(
@@ -193,7 +193,7 @@ def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterE
     """Return whether the machine had acknowledged journal entries after the last one that can be read."""
     if not inspection.acknowledged:
         return "unknown"
-    return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
+    return "missing" if inspection.acknowledged > inspection.both_copies.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, Claim], later_entries: LaterEntries) -> ProposedClaim:
@@ -234,7 +234,7 @@ def prepare_clearance(
         decided.append(to_json(_describe_decision(proposal, decision, entries)))
     carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
     inspection = claim_inspection.inspection
-    copies = (inspection.first, inspection.second, inspection.together)
+    copies = (inspection.first_copy, inspection.second_copy, inspection.both_copies)
     return Clearance(
         person=person,
         second_person=second_person,
@@ -242,7 +242,7 @@ def prepare_clearance(
         challenge=challenge,
         opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
         claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
-        owed_cents=inspection.together.credits_cents
+        owed_cents=inspection.both_copies.credits_cents
         if inspection.copies_agree
         else max(copy.credits_cents for copy in copies),
     )
@@ -314,7 +314,7 @@ def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transactio
     """
     if claim_inspection.inspection.is_complete:
         return ()
-    history = claim_inspection.inspection.together
+    history = claim_inspection.inspection.both_copies
     return (
         Transaction(
             id=f"clear.unproved-{history.head_hex[:8]}",

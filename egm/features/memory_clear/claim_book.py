@@ -96,7 +96,7 @@ class ClaimBook:
         kind: str,
         number: int = 1,
         *,
-        id: str = "",  # noqa: A002 (the entry's field)
+        id: str = "",  # noqa: A002 (the name of the entry's field)
         entry_kind: str = "",
         phase: Phase = Phase.POST,
         transfers: tuple[Transfer, ...] = (),
@@ -184,7 +184,7 @@ class ClaimBook:
         )
         try:
             make(self, name)
-        except Exception as error:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
+        except Exception as error:  # noqa: BLE001 (an error in one entry must not hide the others)
             self.unclaimed_reservations, self.claimed_credit_cents, self.accounted_names, self.claims = (
                 snapshot
             )

@@ -50,7 +50,7 @@ class TournamentPage(MenuPage):
             tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse every action, because the page offers none."""
         return refuse("not_offered")
 

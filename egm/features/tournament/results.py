@@ -64,7 +64,7 @@ def derive_results(
     ``absent_rounds``: rounds (entry, round) that were not played and count as failed. ``unused_entries``:
     entry numbers that were skipped when entries were sold.
 
-    Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a
+    Raises :class:`ResultsError` if a journal is missing, if two machines have the same number, if an entry or a
     round occurs at two machines, if an entry was not sold or was played under another name or without the
     round before, if the series of entries has a gap, or if a correction changes nothing.
     """

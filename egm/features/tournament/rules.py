@@ -304,7 +304,7 @@ class Tournament(_RulesTable):
 def read_rules(path: Path) -> Tournament:
     """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
     rules, text = read_toml_file(path, "tournament rules", Tournament)
-    rules._text = text  # noqa: SLF001 (its own reader)
+    rules._text = text  # noqa: SLF001 (this function creates the object)
     if faults := _add_line_numbers(rules, _iter_errors_in_games(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
     return rules
@@ -318,7 +318,7 @@ def parse_rules(text: str) -> Tournament:
     """
     rules, faults = read_toml(text, Tournament)
     if rules is not None:
-        rules._text = text  # noqa: SLF001 (its own reader)
+        rules._text = text  # noqa: SLF001 (this function creates the object)
         faults = _add_line_numbers(rules, _iter_errors_in_games(rules))
     if rules is None or faults:
         raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
@@ -342,7 +342,7 @@ def list_violations(rules: Tournament, today: date) -> list[Fault]:
 
 def _add_line_numbers(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults with the lines of their keys in the rules file."""
-    lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (its own reader)
+    lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (this function creates the object)
     return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
 
 

@@ -105,7 +105,7 @@ def read_results(path: Path) -> Results:
     except OSError as error:
         raise OperatorError(f"results file {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OperatorError(f"results file {path}: not UTF-8: {error.reason}") from None
+        raise OperatorError(f"results file {path}: not UTF-8 at byte {error.start + 1}") from None
     except (ValueError, RecursionError) as error:
         raise OperatorError(f"results file {path}: not JSON: {error}") from None
     try:

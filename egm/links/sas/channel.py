@@ -283,7 +283,7 @@ class SasChannelState:
             except MalformedPollError as error:
                 yield PollUnanswered(request, str(error))
                 return
-            except Exception as error:  # noqa: BLE001 (one answer that fails must not silence the line)
+            except Exception as error:  # noqa: BLE001 (one failed reply must not stop the line)
                 yield PollUnanswered(request, repr(error), failed=True)
                 return
             yield from self.reply_to_request(poll, request, reply)

@@ -192,7 +192,7 @@ class SasLineThread(threading.Thread):
     def _report_lost_port(self, error: str) -> None:
         """Print why the port is not open, once for each reason until it is open again."""
         if error != self._reported_error:
-            from egm.terminal import echo  # noqa: PLC0415 (a machine whose lines work needs no terminal)
+            from egm.terminal import echo  # noqa: PLC0415 (needed only while the port is not open)
 
             self._reported_error = error
             with suppress(OSError):  # the line goes on even if nobody can read what it prints

@@ -16,7 +16,7 @@ LOOPBACK_ADDRESS: Final = "127.0.0.1"
 
 def make_token(path: Path) -> str:
     """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
-    token = os.urandom(24).hex()  # noqa: TID251 (a token)
+    token = os.urandom(24).hex()  # noqa: TID251 (it makes a token)
     replace_private(path, token)
     share_with_screens(path, 0o640)
     return token
@@ -43,7 +43,7 @@ async def serve_unix_socket(
 
     If the start is cancelled before the server is returned, the socket is closed.
     """
-    path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
+    path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before the server starts)
     mask = os.umask(0o177)
     try:
         with open_socket_address(path) as address:

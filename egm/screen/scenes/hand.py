@@ -87,8 +87,8 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def _count_key_letters(table: Table, action: Action) -> int:
     """Return how many letters wide a key of the table must be.
 
-    A key with the name of a kind of bet writes it on two lines, so half of the name and its longest word must
-    fit.
+    If the key's label is the name of a kind of bet, it is written on two lines. Half of the name, and its longest
+    word, must then fit into one line.
     """
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]

@@ -366,7 +366,7 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
 
-        def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
+        def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
             ink = Ink(size)
             ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if is_lit else 0.7))
             return ink.finish()

@@ -54,7 +54,7 @@ class DeviceListPage(MenuPage):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE_ACTION):
@@ -84,13 +84,13 @@ class ScreenTestPage(MenuPage):
 
     pattern: Literal["display", "touch", "sound"]
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
@@ -98,7 +98,7 @@ class ScreenTestPage(MenuPage):
 class TouchCalibrationPage(MenuPage):
     """Page of the touch-screen calibration: each touch counts for the next cross; the last touch ends the page."""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
@@ -188,7 +188,7 @@ def _build_test_action(name: str, *, enabled: bool = True) -> PageAction:
     return PageAction(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
-def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
     """Return no test buttons, for a device that has no tests."""
     return ()
 
@@ -204,7 +204,7 @@ def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
-def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
     """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
     return tuple(_build_test_action(name) for name in _OUTPUTS_BY_GROUP)
 

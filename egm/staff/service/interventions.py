@@ -34,7 +34,7 @@ class InterventionListPage(MenuPage):
         table = PageTable(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
         return (
@@ -50,12 +50,12 @@ class InterventionSheetPage(MenuPage):
     def __init__(self, sheet: InterventionSheet) -> None:
         self._sheet = sheet
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the tables of the intervention sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

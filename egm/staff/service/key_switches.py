@@ -1,8 +1,9 @@
 """Key switches of a machine with several positions: which position a turn of a key serves.
 
 A board of keys serves several positions. Each turn of an attendant's key serves one position that waits for
-it, payments first; a turn that no position waits for goes to the board's own position. The menu keys open the
-menu at the board's own position, from where it can be moved to any other, and close it wherever it is open.
+it, payments first; if no position waits, the turn is used by the board's own position. A menu key opens the menu
+at the board's own position, from which it can be moved to another one. Turned back, the key closes the menu at
+the position where it is open.
 """
 
 from collections.abc import Iterable

@@ -65,7 +65,7 @@ class _ManualChapterPage(MenuPage):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the touched line of the chapter."""
         rows = self.chapter.table(machine.component(ServiceMenu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
@@ -80,13 +80,13 @@ class _ManualLinePage(MenuPage):
     chapter: ManualChapter
     row: PageRow
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

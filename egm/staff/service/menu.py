@@ -68,7 +68,7 @@ class MainMenuPage(MenuPage):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
         if target == "position" and subject in {
@@ -95,7 +95,7 @@ class _SubjectPage(MenuPage):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _find_move(machine, action)
 
@@ -113,7 +113,7 @@ class _MenuSearchPage(MenuPage):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _find_move(machine, action)
 

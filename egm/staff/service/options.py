@@ -74,7 +74,7 @@ class OptionListPage(MenuPage):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
@@ -114,7 +114,7 @@ class GameOptionsPage(MenuPage):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")

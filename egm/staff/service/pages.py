@@ -76,7 +76,7 @@ class MetersPage(MenuPage):
         actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.dimension))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_METER_SPLIT_DIMENSIONS):
             return refuse("not_offered")
@@ -153,7 +153,7 @@ class LogPage(MenuPage):
         )
         return ServicePage(id="", title=say(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
@@ -209,7 +209,7 @@ class TablesPage(MenuPage):
         tables = self.tables(machine) or (PageTable(),)
         return ServicePage(id="", title=say(f"service.menu.{self.title}"), tables=tables, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

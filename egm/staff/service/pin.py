@@ -18,7 +18,7 @@ class OwnPinPage(MenuPage):
     def __init__(self) -> None:
         self._typed = ""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)

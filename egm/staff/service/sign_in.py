@@ -51,12 +51,12 @@ class SignInPage(MenuPage):
     permission: Permission | None = None
     excluded_staff_number: str = ""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
         """Accept the staff number, and continue with its PIN."""
         if action != "enter":
             return refuse("not_offered")
@@ -74,7 +74,7 @@ class _PinPage(MenuPage):
     sign_in: SignInPage
     number: str
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))

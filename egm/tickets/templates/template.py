@@ -25,8 +25,8 @@ from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket, TicketKind, Venue, group_digits
 from egm.tickets.words import format_amount_in_words
-from paytables.source import parse_toml, read_contents
-from paytables.wording import format_known_names
+from paytables.source import describe_toml_error, parse_toml, read_contents
+from paytables.wording import describe_wrong_value, format_known_names
 
 #: Folder of the templates.
 _FOLDER: Final = Path(__file__).parent
@@ -384,11 +384,12 @@ def load_template(name: str | Path) -> Template:
     except OSError as error:
         raise InvalidTicket(f"ticket template {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidTicket(f"{path.name}: not TOML: {error}") from None
+        raise InvalidTicket(f"{path.name}: {describe_toml_error(error)}") from None
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first_error["loc"])
-        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{first_error['msg']}") from None
+        reason = describe_wrong_value(first_error["msg"], first_error["input"])
+        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{reason}") from None
     if template.id != path.stem:
         raise InvalidTicket(f"{path.name}: id: {template.id!r} is not the file's name")
     return template

@@ -52,7 +52,7 @@ def count_hands_beaten(ways: Ints, lows: Ints, highs: Ints, weights: Ints, resul
         result_counts[n, 1] = lost
 
 
-def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
+def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     low: int,
     questions: Ints,
     counts: Ints,
@@ -110,7 +110,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
             corrections[row, lost] = total
 
 
-def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
+def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     patterns: Ints,
     counts: Ints,
     subsets: Ints,

@@ -226,7 +226,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the exact figures that the definition stores, or compute them if it stores none."""
         return self.definition.proved or self.prove()
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the stake, of being the bank, and of each side bet.
 
         The stake is stated with cards set as advised and with cards set best.

@@ -465,7 +465,7 @@ class PokerRules(SeatedRules):
                         lower_pay_remarks.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
         return tuple(lower_pay_remarks)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.table.figures`."""
         analysis = figures.analyse(self.definition)
         return replace(analysis, bets=tuple(map(self.table_layout.with_required_bets, analysis.bets)))

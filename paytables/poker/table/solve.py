@@ -57,7 +57,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
-        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
+        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (slow to load)
 
         proofs[MAIN_BET] = solve_streets(definition, *how)
     elif not definition.ante.is_independent_of_bank:
@@ -101,9 +101,12 @@ def find_withdrawal_terms(
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
     """Return the terms on which a bet may be taken back.
 
-    The result has the number of cards of the bet's hand, the number of cards seen when the player is asked
-    (None if the player is never asked), the part of the bet that is returned, and the indices of two options:
-    to take the bet back, and to leave it.
+    The result has, in this order:
+
+    1. the number of cards of the bet's hand;
+    2. the number of cards that the player sees when deciding; None if the bet cannot be taken back;
+    3. the part of the bet that is returned;
+    4. the indices of the options to take the bet back and to leave it.
     """
     own_card_count = board = 0
     seen_cards: int | None = None

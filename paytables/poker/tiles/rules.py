@@ -81,7 +81,7 @@ class PaiGowRules(TwoHandsRules):
 
         return solve(self.definition)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the stake, with tiles set as advised, and of the bank against it."""
         header = self.definition.game
         bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]

@@ -5,7 +5,7 @@ from paytables.poker.video.rules import VideoPokerRules
 from paytables.poker.video.schema import VideoPokerDefinition
 
 
-def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (checked)
+def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (the definition has been checked)
     """Build the rules of a video poker game from its definition. Raises :class:`DefinitionError`."""
     return VideoPokerRules(data)
 

@@ -218,7 +218,7 @@ class VideoPokerRules(Tableless):
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.video.figures`."""
         return figures.analyse(self.definition)
 

@@ -109,7 +109,9 @@ def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monke
     monkeypatch.setattr("pathlib.Path.replace", across)
     found = inspect_journal(placed)
     who = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
-    agreed = Clearance(**who, challenge=found.challenge, opening=(), owed_cents=found.together.credits_cents)
+    agreed = Clearance(
+        **who, challenge=found.challenge, opening=(), owed_cents=found.both_copies.credits_cents
+    )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []
     assert names(evidence / "archive") == held

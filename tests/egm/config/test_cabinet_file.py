@@ -52,9 +52,9 @@ MISTAKES = [
     ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
     ("game = ", "gane = ", r"line 8: games\[1\].gane: there is no such key; did you mean game?"),
     ('serial = "ABC-1"', 'serial = "abc"', r"line 2: machine.serial: 'abc' does not fit the pattern \^\[A-Z0-9-\]\{1,24\}\$: The man"),
-    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a known device protocol; did you mean id003\? \(there are: id003, "),
+    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a known device protocol; did you mean id003\? \(allowed: id003, "),
     ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
-    ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
+    ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a whole number, not '1'"),
     ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer accepts no money: remove this key"),
     ('site = "Chez Lise"', 'site = "Chez\\u0007 Lise"', r"line 5: machine.site: has the control character U\+0007 as character 5"),
     ('site = "Chez Lise"', 'site = "Chez"\naddress = """12\nGasp"""', "line 6: machine.address: has the control character"),
@@ -69,14 +69,14 @@ MISTAKES = [
     ('"id003"', '"id003"\nport = "/dev/a"\n[gat]\nport = "/dev/a"', "line 14: gat.port: /dev/a is already used by devices.bill"),
     ('"id003"', '"cctalk_bill"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is already used by devices.bill"),
     ('"id003"', '"id003"\n[devices.second]\nprotocol = "ebds"', "line 12: devices.second: position 1 already has a bill acceptor, devices.bill; it can have one"),
-    ('"id003"', '"id003"\n[inventory]\nlocation = "flor"', r"line 13: inventory.location: 'flor' is not allowed; did you mean floor\? \(there are: floor, store, workshop\)"),
+    ('"id003"', '"id003"\n[inventory]\nlocation = "flor"', r"line 13: inventory.location: 'flor' is not allowed; did you mean floor\? \(allowed: floor, store, workshop\)"),
     ('"id003"', '"id003"\n[sas.main]\naddress = 200', "line 13: sas.main.address: must be less than or equal to 127, not 200"),
     ('"id003"', '"id003"\n[host]\ntransfers = true', "line 12: host.line: a host handles money, so the name of its SAS line must be given"),
     ('"id003"', '"id003"\n[sas.one]\n[host]\ntransfers = true\nline = "on"', "line 15: host.line: there is no SAS line 'on' in this file; did you mean one?"),
     ('site = "Chez Lise"', 'site = "x"\ntime_zone = "Quebec"', "line 6: machine.time_zone: 'Quebec' is not a time zone of this computer"),
     ('site = "Chez Lise"\n', "", "line 1: machine.site: must be given: The venue's name, as printed on its tickets"),
     ("[[games]]", "[[games]", "line 7: not TOML: "),
-    ('game = "maple-classic"', 'denominations_cents = [\n 5,\n "x",\n]', r"line 8: games\[1\].denominations_cents\[2\]: must be a valid integer, not 'x'"),
+    ('game = "maple-classic"', 'denominations_cents = [\n 5,\n "x",\n]', r"line 8: games\[1\].denominations_cents\[2\]: must be a whole number, not 'x'"),
 ]  # fmt: skip
 
 

@@ -70,6 +70,16 @@ def test_a_wrong_profile_is_refused_with_the_key_and_the_reason(tmp_path, old, n
     assert said in str(refusal.value)
 
 
+def test_the_encoding_and_the_type_of_a_value_are_named_in_plain_words(tmp_path):
+    path = tmp_path / "place.toml"
+    path.write_bytes(b"a = '\xff'")
+    with pytest.raises(OperatorError, match=r"^place\.toml: not UTF-8 at byte 6$"):
+        load_profile(path)
+    path.write_text(GOOD.replace("credit_limit_cents = 300000", 'credit_limit_cents = "much"'))
+    with pytest.raises(OperatorError, match=r"credit_limit_cents: must be a whole number, not 'much'$"):
+        load_profile(path)
+
+
 def test_a_profile_nobody_wrote(tmp_path):
     with pytest.raises(OperatorError, match="quebec-casino"):
         load_profile("atlantis")

@@ -171,7 +171,7 @@ def test_the_number_stands_twice_and_on_the_leading_edge(tmp_path):
 
 REFUSALS = [
     ("[barcode]", "[barcode]\nspeed = 3", r"barcode.speed: Extra inputs"),
-    ('ticket = "voucher"', 'ticket = "cheque"', r"ticket: Input should be 'voucher' or 'coupon'"),
+    ('ticket = "voucher"', 'ticket = "cheque"', r"ticket: must be 'voucher' or 'coupon', not 'cheque'"),
     ('en = "en_US"', 'en = "en_XX9"', r"locales.en"),
     ('en = "en_US"', 'en = "fr_CA"', r"locales.en: fr_CA is a locale of another language"),
     ('en = "HAND-PAY RECEIPT", ', "", r"kinds.handpay_receipt: no text for en"),

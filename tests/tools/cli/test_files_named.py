@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from egm.clock import SystemClock
 from meters import Journal
-from tools.cli import main
+from tools.cli import find_first_sentence, main
 
 
 def egm(*words):
@@ -243,4 +243,29 @@ def test_what_a_command_wrote_it_names_and_where_it_cannot_it_says_so(command, t
     assert egm(*command, file).output.startswith(f"{file}: ")
     assert file.stat().st_size
     nowhere = tmp_path / "none" / "result.png"
-    assert refused(*command, nowhere) == f"Error: {nowhere}: No such file or directory\n"
+    assert refused(*command, nowhere) == f"Error: {nowhere}: the folder {nowhere.parent} does not exist\n"
+
+
+@pytest.mark.parametrize("command", ["game", "cabinet", "tournament"])
+def test_a_missing_folder_of_a_new_file_is_named(command, tmp_path):
+    output = refused(command, "new", tmp_path / "missing" / "new.toml")
+    assert f"the folder {tmp_path / 'missing'} does not exist" in " ".join(output.split())
+
+
+def test_a_new_game_must_have_a_name_under_which_it_can_be_checked(tmp_path):
+    output = refused("game", "new", tmp_path / "maple-classic")
+    assert "the name of a definition file must end in .toml; nothing was written" in output
+    assert not (tmp_path / "maple-classic").exists()
+
+
+@pytest.mark.parametrize("day", ["2026-02-30", "30.2.2026", "today"])
+def test_a_wrong_day_is_named_with_the_form_of_a_day(day, tmp_path):
+    output = refused("intervention", "day", day, "--out", tmp_path / "day.pdf")
+    assert "YYYY-MM-DD" in output
+    assert f"'{day}' is not a day of the calendar, written as YYYY-MM-DD" in output
+
+
+def test_an_abbreviation_does_not_end_the_first_sentence_of_a_help_text():
+    first = "Write every sheet of one day (Monaco art. 20.3)."
+    assert find_first_sentence(f"{first} A sheet belongs to\n    one day.\n\nMore.") == first
+    assert "see ss. 91-92" in find_first_sentence("Manage levels;\n    see ss. 91-92\n\nMore.")

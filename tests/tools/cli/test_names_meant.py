@@ -18,7 +18,7 @@ def test_names_that_are_near_are_told_and_short_lists_whole():
     many = [f"game-{n:02}" for n in range(40)]
     assert format_known_names("gme-07", many).startswith("did you mean game-07")
     assert format_known_names("zzz", many) == f"there are: {', '.join(many)}"
-    assert format_known_names("zzz", []) == "there are: none"
+    assert format_known_names("zzz", []) == "there are none"
 
 
 def test_a_game_that_is_none_is_answered_with_what_was_meant():

@@ -112,7 +112,12 @@ COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
 @pytest.mark.parametrize("args", COMMANDS)
 def test_a_line_that_is_not_an_entry_is_named(folder, tmp_path, args):
     lines = (tmp_path / "audit.jsonl").read_bytes().splitlines(keepends=True)
-    for line, said in ((b"{}\n", "KeyError"), (b'{"id":\n', "JSON"), (b"\xff\n", "utf-8")):
+    for line, said in (
+        (b"{}\n", "sequence is missing"),
+        (b"[]\n", "not a JSON object"),
+        (b'{"id":\n', "JSON"),
+        (b"\xff\n", "utf-8"),
+    ):
         (tmp_path / "broken.jsonl").write_bytes(b"".join([*lines[:3], line, *lines[4:]]))
         refused = run(*args, "--file", tmp_path / "broken.jsonl")
         assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
@@ -137,4 +142,15 @@ def test_a_content_that_no_machine_writes_is_named_although_it_is_signed(folder,
     forge(tmp_path / "audit.jsonl", forged, {"time": "9999-12-31T23:59:59.000000-23:00"})
     refused = run("statement", "--file", forged)
     assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
-    assert f"{forged}: entry 3, power.up, has a content that no machine writes" in refused.output
+    assert (
+        f"{forged}: entry 3, power.up, or one before it has a content that no machine writes"
+        in refused.output
+    )
+
+
+def test_an_entry_with_an_unknown_account_is_named(folder, tmp_path):
+    forged = tmp_path / "forged.jsonl"
+    forge(tmp_path / "audit.jsonl", forged, {"transfers": [["purse", "world:bill", 5]]})
+    refused = run("statement", "--file", forged)
+    assert refused.exit_code == 1
+    assert "has a content that no machine writes: account 'purse' is not in the chart" in refused.output

@@ -255,7 +255,7 @@ def format_value(value: Any) -> str:
 
 
 # ------------------------------------------------------------------------------------------ compiling
-def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each kind)
+def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one branch for each kind)
     """Return a function that matches a value against ``pattern`` and raises :class:`Differs`."""
     match pattern:
         case str() if pattern.startswith("$"):

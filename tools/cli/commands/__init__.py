@@ -10,7 +10,7 @@ from typing import Final
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "make pictures of the screen; print the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
-    "cabinet": ("cabinet", "write, check and explain cabinet files; list ports and protocols"),
+    "cabinet": ("cabinet", "write, check and sign cabinet files; list device protocols and serial ports"),
     "par": ("par", "print the PAR sheet of a game: exact return, hits and prizes"),
     "keno": ("keno", "print the exact odds of a Keno ticket, and its selection slip"),
     "keno-office": ("keno_office", "run a venue's Keno office: sell tickets, hold draws, pay claims"),

@@ -345,7 +345,7 @@ def _print_report(name: str, report: AuditReport) -> None:
         f" {format_count(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
         f" {report.games_void} void, {report.games_open} open;"
         f" {format_count(report.levels, 'progressive level')} derived;"
-        f" {format_count(report.matching_heads, 'outside head')} matched (--witness);"
+        f" {format_count(report.matching_heads, 'journal head')} given with --witness matched;"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
@@ -388,7 +388,7 @@ def readout(file: Path) -> None:
 
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
-@click.argument("name", metavar="LOG", type=click.Choice(["plays", *(each.value for each in Log)]))
+@click.argument("name", metavar="LOG", type=click.Choice(["plays", *(log.value for log in Log)]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
 @EXPORT

@@ -90,9 +90,9 @@ def restore(
 ) -> None:
     """Restore FILE on a stopped machine; two people confirm their identity and sign the cabinet file.
 
-    A state folder without a journal receives everything, authorised by the backup's own staff. A machine with
-    a journal only accepts a backup made with its own key, keeps the staff its journal records, and uses the
-    cabinet file from its next start, provided that it holds no money of a player.
+    If the state folder has no journal, everything is restored, and the two people must be staff of the backup. A
+    machine with a journal accepts only a backup that was made with its own key, and keeps the staff that its
+    journal records. It uses the restored cabinet file from its next start, if it then has no money of a player.
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:

@@ -27,9 +27,10 @@ from egm.profiles import list_profile_ids, load_profile
 from meters import JournalError, open_view
 from meters.recall import read_details
 from paytables import DefinitionError, Game, PaytableError, list_shipped_games
-from paytables.source import parse_toml, read_contents
+from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.printed_text import REASON
+from tools.cli.result_file import describe_file_error
 from tools.cli.tables import (
     BAD_STYLE,
     DOUBT_STYLE,
@@ -72,7 +73,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     try:
         text = read_contents(file).decode()
     except UnicodeDecodeError as error:
-        raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
+        raise click.ClickException(f"{file}: {describe_toml_error(error)}") from error
     data = _parse_toml(text)
     cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is not None and not quick:
@@ -103,7 +104,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
         Column("effect", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
-        Column("there are", "allowed", width_max=_INLINE_LIST_MAX),
+        Column("allowed values", "allowed", width_max=_INLINE_LIST_MAX),
     )
     empty_text = (
         "no error was found"
@@ -162,13 +163,13 @@ class _Remarks:
         for cents in slot.denominations_cents or game.denominations_cents:
             most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
-                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game: {spot.most:,})"
+                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game's definition: {spot.most:,})"
                 for spot in game.rules.list_spots()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
             if reductions:
                 remark = (
-                    f"with a credit of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
+                    f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
                     f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
                 yield Fault(key, remark, is_fatal=False, is_remark=True)
@@ -260,7 +261,7 @@ def new(
     Values not given as options are asked for on a terminal; otherwise marked examples are written that must
     be changed: egm cabinet check reports them.
     """
-    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (drivers; `check` does without)
+    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (it loads the drivers, which `check` does not need)
 
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
@@ -295,7 +296,10 @@ def new(
     cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))
-    file.write_text(text, encoding="utf-8")
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(describe_file_error(file, error)) from None
     echo(f"{file} written; try: egm cabinet check {file}; egm run --cabinet {file}")
 
 

@@ -149,11 +149,13 @@ def command(
         if submission:
             _write_submission(checked_games, out, signing, battery)
         echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
-    conclusions = "\n".join(_format_conclusion(*each) for each in checked_games if _is_certified(each[1]))
+    conclusions = "\n".join(
+        _format_conclusion(*game_results) for game_results in checked_games if _is_certified(game_results[1])
+    )
     show(
         output_format,
-        *(_build_table(*each) for each in checked_games),
-        document=[_build_verdict_data(*each) for each in checked_games],
+        *(_build_table(*game_results) for game_results in checked_games),
+        document=[_build_verdict_data(*game_results) for game_results in checked_games],
         text_after=conclusions,
     )
     if failed_games := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
@@ -277,10 +279,12 @@ def _verify(
     reports: list[dict[str, Any]] = []
     tables = []
     try:
-        each_bundle = [each for folder in folders for each in bundle.list_bundles(folder)]
+        bundle_folders = [
+            bundle_folder for folder in folders for bundle_folder in bundle.list_bundles(folder)
+        ]
     except bundle.BundleError as error:
         raise click.ClickException(str(error)) from None
-    for folder in each_bundle:
+    for folder in bundle_folders:
         try:
             facts = bundle.verify_bundle(folder, key)
             bundle.check_all_files_signed(folder, facts)
@@ -294,16 +298,16 @@ def _verify(
             raise click.ClickException(str(error)) from None
         text = f"{folder}: intact, and signed {verified_by}; {_format_summary(facts)}"
         reports.append(
-            {**facts, "signed": verified_by, "reproduced": [asdict(each) for each in reproduced_items]}
+            {**facts, "signed": verified_by, "reproduced": [asdict(item) for item in reproduced_items]}
         )
-        rows = [(each.what, each.differs or "the same") for each in reproduced_items]
+        rows = [(item.what, item.differs or "the same") for item in reproduced_items]
         if output_format == "text":
             echo(text)
         if reproduce:
             tables.append(Table(("made again", "result"), rows))
     if reproduce or output_format != "text":
         show(output_format, *tables, document=reports)
-    differing_parts = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
+    differing_parts = [part["what"] for report in reports for part in report["reproduced"] if part["differs"]]
     if differing_parts:
         raise click.ClickException(
             f"this computer's results differ from the bundle in {', '.join(differing_parts)}"

@@ -88,14 +88,14 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
     folder = find_memory_folder(state, second)
     result = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = result.inspection
-    money = _Money(find_currency(inspection.together.visitor.rules))
+    money = _Money(find_currency(inspection.both_copies.visitor.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
-    copies = (("first copy", inspection.first), ("second copy", inspection.second))
+    copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
         *(f"{name}: intact up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
         _describe_agreement(result),
-        *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
+        *([] if inspection.both_copies.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
@@ -118,7 +118,7 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
 def _is_damaged(result: ClaimInspection) -> bool:
     """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
     inspection = result.inspection
-    reason = inspection.first.why or inspection.second.why
+    reason = inspection.first_copy.why or inspection.second_copy.why
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
@@ -128,8 +128,8 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(result):
         return f"nothing to do\n{challenge}"
-    if inspection.is_complete and not (inspection.first.why and inspection.second.why):
-        damaged, intact = ("first", "second") if inspection.first.why else ("second", "first")
+    if inspection.is_complete and not (inspection.first_copy.why and inspection.second_copy.why):
+        damaged, intact = ("first", "second") if inspection.first_copy.why else ("second", "first")
         mends = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {mends}\n{challenge}"
     words = ["egm", "audit", "clear", "--state", str(folder)]
@@ -152,7 +152,9 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
     """Return the inspection of a damaged memory and the proposed decisions on its claims as JSON data."""
-    claims = [{**each.to_json(), "acts": list(each.possible_decisions)} for each in result.proposals]
+    claims = [
+        {**proposal.to_json(), "acts": list(proposal.possible_decisions)} for proposal in result.proposals
+    ]
     inspection = result.inspection
     return {
         **inspection.to_json(),
@@ -167,7 +169,7 @@ def _describe_agreement(result: ClaimInspection) -> str:
     inspection = result.inspection
     if not inspection.copies_agree:
         return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
-    history_text = f"together: one history up to entry {inspection.together.sequence}"
+    history_text = f"together: one history up to entry {inspection.both_copies.sequence}"
     if inspection.is_complete:
         return f"{history_text}, which is all that was acknowledged"
     acknowledged_text = (
@@ -195,7 +197,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
 def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     """Return the main meters in both copies, and every other meter on which the copies differ."""
     inspection = result.inspection
-    first, second = inspection.first.values, inspection.second.values
+    first, second = inspection.first_copy.values, inspection.second_copy.values
     differing = [
         name
         for name, values in inspection.disputed_meters.items()
@@ -355,7 +357,11 @@ def clear_(
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            other_ids = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
+            other_ids = (
+                proposal.id
+                for proposal in result.proposals
+                if DECISION_CARRIED in proposal.possible_decisions
+            )
             decisions = {
                 **{name: ClaimDecision(decision=DECISION_CARRIED) for name in other_ids},
                 **decisions,

@@ -61,7 +61,7 @@ def command(
     protocol: str | None,
     port: Path | None,
     accept: str,
-    keep: bool,  # noqa: FBT001 (click's flags)
+    keep: bool,  # noqa: FBT001 (click passes flags)
     as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
@@ -74,7 +74,7 @@ def command(
     egm device io door name=main open=true
     egm device bill log
     egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
-    """  # noqa: D301 (a mark of click's)
+    """  # noqa: D301 (click's mark for unwrapped text)
     if protocol is not None:
         _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
         return
@@ -132,7 +132,7 @@ def _listen(
         )
         echo(f"{type(event).__name__}({fields})")
 
-    def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+    def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (signature of the line's callback)
         """Print bytes sent or received on the line, with their direction."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 

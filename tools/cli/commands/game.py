@@ -36,6 +36,7 @@ from tools.cli.commands.par import (
     load_named_profile,
     note_stated_figures,
 )
+from tools.cli.result_file import describe_file_error
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
@@ -142,7 +143,7 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
-    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here takes)
+    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here needs)
 
     keys_by_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
     answers = (
@@ -191,6 +192,10 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
 
     For a family without a template, its simplest game is copied.
     """
+    if file.suffix != ".toml":
+        raise click.ClickException(
+            f"{file}: the name of a definition file must end in .toml; nothing was written"
+        )
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
     new_id = game_id or file.stem
@@ -205,8 +210,8 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         )
         origin = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
     if origin is None:
-        words = template.read_text(encoding="utf-8").replace("@ID@", new_id)
-        text, file_text = words, f"a template of a {family_name} game"
+        text = template.read_text(encoding="utf-8").replace("@ID@", new_id)
+        file_text = f"a template of a {family_name} game"
     else:
         text, file_text = (
             _copy_definition(origin, new_id),
@@ -215,7 +220,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from None
+        raise click.ClickException(describe_file_error(file, error)) from None
     echo(f"{file}: {file_text}; try: egm game check {file}")
 
 
@@ -244,9 +249,9 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     (DEFINITIONS.md).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    import pygame  # noqa: PLC0415 (the environment comes first)
+    import pygame  # noqa: PLC0415 (the environment must be set first)
 
-    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
+    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment must be set first)
     from egm.screen.audio.scores import list_own_cues, read_sound_table  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
@@ -286,7 +291,7 @@ def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
     proved = schema["properties"].get(PROVED_KEY, {})
     for table in (proved, *proved.get("anyOf", ())):
         while "$ref" in table:
-            table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (the table referred to)
+            table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (moves to the referenced table)
         if table.get("type") == "object":
             for pattern, figures in table.pop("patternProperties", {}).items():
                 table |= {"propertyNames": {"pattern": pattern}, "additionalProperties": figures}
@@ -347,7 +352,9 @@ def tune(
         source = read_source(path_or_id_from_text(file))
         data = parse(source)
         tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        returns_before, returns_after = (_list_returns_to_compare(each, bet, bets) for each in (data, tuned))
+        returns_before, returns_after = (
+            _list_returns_to_compare(game_data, bet, bets) for game_data in (data, tuned)
+        )
         changed_keys = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
         lines = [
             f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}"

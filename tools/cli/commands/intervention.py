@@ -16,6 +16,7 @@ from egm.screen.text import Texts
 from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, say, say_plain, say_time
 from paytables.wording import format_count, format_known_names
+from tools.cli.day import Day
 from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
@@ -114,7 +115,7 @@ def export(
 
 
 @command.command("day")
-@click.argument("date", metavar="YYYY-MM-DD", type=click.DateTime(["%Y-%m-%d"]))
+@click.argument("date", metavar="YYYY-MM-DD", type=Day())
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )

@@ -252,7 +252,7 @@ def fail(folder: Path, reason: str) -> None:
 @click.option("--place", type=PrintedText(), required=True, help="Where the ticket is presented.")
 @click.option(
     "--condition",
-    type=click.Choice([each.value for each in TicketCondition]),
+    type=click.Choice([condition.value for condition in TicketCondition]),
     default=TicketCondition.INTACT.value,
     show_default=True,
     help="The condition of the paper.",

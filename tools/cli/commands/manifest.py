@@ -21,7 +21,7 @@ from egm.verify.own_files import list_own_files
 from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
-from tools.cli.result_file import write_result
+from tools.cli.result_file import describe_file_error, write_result
 from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
@@ -47,7 +47,7 @@ def make_key(file: Path) -> None:
     try:
         write_private(file, pem)
     except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from error
+        raise click.ClickException(describe_file_error(file, error)) from error
     echo(format_public_key(read_key(pem, str(file))))
 
 

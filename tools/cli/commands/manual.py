@@ -34,7 +34,7 @@ def command(audience: str, language: str, out: Path | None) -> None:
     if out is None:
         echo(format_manual(audience, language), nl=False)
     elif out.suffix.lower() == ".pdf":
-        from tools.lab.manual_pdf import build_pdf  # noqa: PLC0415 (matplotlib is the laboratory's)
+        from tools.lab.manual_pdf import build_pdf  # noqa: PLC0415 (matplotlib is a laboratory package)
 
         with show_progress(f"setting the {audience} manual"):
             pages = build_pdf(audience, language, version("open-egm"))

@@ -100,7 +100,7 @@ def command(
     try:
         with show_progress(f"analysing {loaded.id}"):
             if strategy is not None:
-                from paytables.craps.strategy import analyse_named_strategy  # noqa: PLC0415 (other games have none)
+                from paytables.craps.strategy import analyse_named_strategy  # noqa: PLC0415 (only craps has strategies)
 
                 analysis = _wrap_single_bet(loaded, analyse_named_strategy(strategy, loaded.rules))
             else:
@@ -189,7 +189,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
     """Return text that says why there is no exact PAR sheet, with a simulated return of the lowest bet."""
-    from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
+    from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (needed only without exact figures)
 
     cost = game.bet_options[0]
     with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as show_done:

@@ -22,8 +22,8 @@ def list_(*, output_format: OutputFormat) -> None:
     """List the jurisdiction profiles that ship with the machine."""
     profiles = ((name, load_profile(name)) for name in list_profile_ids())
     rows = (
-        (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
-        for name, each in profiles
+        (name, profile.title.get("en", profile.id), profile.currency, profile.languages, profile.source)
+        for name, profile in profiles
     )
     show_table(output_format, Table(("profile", "place", "currency", "languages", "made from"), rows))
 

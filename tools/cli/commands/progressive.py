@@ -503,5 +503,5 @@ def print_with_time(text: str) -> None:
     echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
 
-for each in (status, forget_sign, prizes, held, rule):
-    command.add_command(each)
+for subcommand in (status, forget_sign, prizes, held, rule):
+    command.add_command(subcommand)

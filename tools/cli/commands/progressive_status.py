@@ -133,7 +133,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     operator bears the difference.
     """
     with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
-        held_claims = [asdict(each) for each in session.list_held_claims()]
+        held_claims = [asdict(claim) for claim in session.list_held_claims()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),
@@ -143,7 +143,8 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
         "reason",
     )
     rows = (
-        [each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in held_claims
+        [claim[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")]
+        for claim in held_claims
     )
     show(output_format, Table(columns, rows, empty_text="no claim or payment was held"), document=held_claims)
 

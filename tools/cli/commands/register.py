@@ -24,6 +24,7 @@ from tools.audit.collusion import (
     iter_round_results,
 )
 from tools.audit.statement import Period, compute_statement
+from tools.cli.day import Day
 from tools.cli.journal_source import EXPORT, STATE, iter_journals
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
@@ -64,7 +65,7 @@ def command() -> None:
 @add_format_options
 def list_(*, output_format: OutputFormat) -> None:
     """List the registers, what they contain and why."""
-    rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
+    rows = ((register.name, register.columns, register.source) for register in REGISTERS.values())
     show(output_format, Table(("register", "columns", "rule"), rows))
 
 
@@ -230,7 +231,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 @STATE
 @MEDIUM
 @click.option(
-    "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Erase records older than this day."
+    "--before", required=True, metavar="YYYY-MM-DD", type=Day(), help="Erase records older than this day."
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""

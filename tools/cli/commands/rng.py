@@ -92,7 +92,7 @@ def raw(count: int | None, output: Path | None) -> None:
 def outcomes(  # one parameter per option
     bound: int | None,
     positions: int | None,
-    keno: bool,  # noqa: FBT001 (click's)
+    keno: bool,  # noqa: FBT001 (signature of a click command)
     deck: int | None,
     weights: Path | None,
     count: int,
@@ -100,7 +100,7 @@ def outcomes(  # one parameter per option
     output: Path | None,
 ) -> None:
     """Write final outcomes, one play per line, drawn as a cabinet draws them."""
-    from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (numpy is loaded by laboratories only)
+    from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (only laboratories load numpy)
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
         raise click.UsageError("give exactly one of --range, --keno, --deck and --weights")

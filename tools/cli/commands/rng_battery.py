@@ -100,7 +100,7 @@ def battery(
     finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
     both are reported.
     """
-    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
+    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
     from tools.lab.rng.battery.run import GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
     from tools.lab.rng.production import Production  # noqa: PLC0415
@@ -152,7 +152,7 @@ def _write_report(
         write_result(json_file, to_json(report))
     if html_file:
         write_result(html_file, to_html(report))
-    return [str(each["error"]) for each in report["scaling"] if each["error"]]
+    return [str(test_data["error"]) for test_data in report["scaling"] if test_data["error"]]
 
 
 def _list_given_options() -> list[str]:
@@ -162,9 +162,9 @@ def _list_given_options() -> list[str]:
         if name in {"json_file", "html_file"}:
             continue
         option = "--game" if name == "names" else f"--{name}"
-        for each in value if isinstance(value, tuple) else (value,):
+        for part in value if isinstance(value, tuple) else (value,):
             words += (
-                [option, f"{each:f}".rstrip("0") if isinstance(each, float) else str(each)] if each else []
+                [option, f"{part:f}".rstrip("0") if isinstance(part, float) else str(part)] if part else []
             )
     return words
 

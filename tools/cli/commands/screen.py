@@ -57,7 +57,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
             " or of a definition (.toml)"
         )
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
+    from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment must be set first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
     from tools.lab.preview import PreviewError, PreviewSettings, write_film  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415

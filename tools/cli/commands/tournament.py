@@ -24,6 +24,7 @@ from paytables.source import open_regular_file
 from paytables.wording import format_count, format_percent
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
+from tools.cli.day import Day
 from tools.cli.result_file import write_result
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
 from tools.cli.terminal import echo
@@ -61,8 +62,8 @@ def _choose_day(today: datetime | None) -> date:
 #: The option for the date on which the rules are judged.
 _today_option = click.option(
     "--today",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
+    metavar="YYYY-MM-DD",
+    type=Day(),
     help="The day of the check, YYYY-MM-DD; without it, the day of this computer.",
 )
 
@@ -148,7 +149,7 @@ def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
     Raises ClickException if it does not match ``pattern``, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
     """
     parts = text.split(":", pattern.count(":"))
-    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(each) for each in parts[:2]):
+    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(part) for part in parts[:2]):
         raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {pattern}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
@@ -256,7 +257,7 @@ def standings_(
         ranked, qualified = rank_round(rules, derived, number)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    names = {each.participant for each in qualified}
+    names = {standing.participant for standing in qualified}
     table = Table(
         (
             number_column("rank"),
@@ -290,8 +291,8 @@ def _derive(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
     """Return the results of a tournament, derived from verified exports of its journals. Raises ClickException."""
-    ignored = [_parse_round(each, "ENTRY:ROUND:EXPORT") for each in corrections["ignored"]]
-    absent = [_parse_round(each, "ENTRY:ROUND")[:2] for each in corrections["absent"]]
+    ignored = [_parse_round(text, "ENTRY:ROUND:EXPORT") for text in corrections["ignored"]]
+    absent = [_parse_round(text, "ENTRY:ROUND")[:2] for text in corrections["absent"]]
     try:
         for path in exports:
             _verify_export(path)
@@ -439,7 +440,7 @@ def paid(
     for (entry, participant), entry_payments in payments_by_entry.items():
         prize, paid_cents = (
             won.get((entry, participant), 0),
-            sum(each.amount_cents for _, each in entry_payments),
+            sum(payment.amount_cents for _, payment in entry_payments),
         )
         status = (
             "paid"

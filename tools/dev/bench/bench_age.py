@@ -1,9 +1,9 @@
 """Cost of age: start-up, memory and a day's audit after many games, compared with after few games.
 
-The machine's own code plays the whole library without waiting for the disk. One memory grows to the smaller
-number of games and then to the larger, so each figure of the larger has that of the smaller as its baseline;
-a ratio of 1 means that age costs nothing. The amount at hand varies as segments move to the archive, so the
-last day is measured at :data:`INSTANTS` moments and the worst one counts.
+The machine's own code plays the whole library without waiting for the disk. The same memory is measured after
+a smaller and after a larger number of games; the figures after the smaller number are the baseline. A ratio of
+1 means that age costs nothing. The number of unarchived entries varies, because segments move to the archive.
+The last day is therefore measured at :data:`INSTANTS` moments, and the worst of them counts.
 
 ``EGM_BENCH_GAMES`` sets the larger number. Progress is printed on standard error.
 """
@@ -62,7 +62,7 @@ class Player:
 
     def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
         self._engine = engine
-        self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
+        self._random = random.Random(seed)  # noqa: S311 (it chooses players and games, not outcomes)
         self.games = 0
 
     def play(self, games: int) -> None:
@@ -128,7 +128,10 @@ class Age:
 
     @property
     def game_bytes(self) -> float:
-        """Return the bytes per game at hand on both media when most games are there; files do not shrink in between."""
+        """Return the bytes per unarchived game on both media, at the moment with most unarchived games.
+
+        At other moments the figure would be too high, because files do not shrink when games are archived.
+        """
         fullest = max(self.instants, key=lambda instant: instant.at_hand_games)
         return fullest.at_hand_bytes / fullest.at_hand_games
 

@@ -1,7 +1,7 @@
 """Measure the exact analysis of blackjack: best play and best chart for one and eight decks, and its distributions.
 
-The baseline of best play is the time in which a simulation by the cabinet's own round would come as near as a
-ten thousandth of the bet (one standard error), which is still no exact figure.
+The baseline of best play is a simulation with the cabinet's own rounds: the time it needs until its standard
+error is a ten-thousandth of the bet. Even then its result is not exact.
 """
 
 from collections.abc import Iterator

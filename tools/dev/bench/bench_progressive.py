@@ -45,7 +45,7 @@ _MACHINES: Final = tuple(f"EGM-{n}" for n in range(10))
 _GROWTH: Final = (10, 100, 1000)
 _BATCH: Final = 250
 """Number of wagers that the controller processes in one transaction."""
-_DICE: Final = random.Random(1)  # noqa: S311 (decides no outcome)
+_DICE: Final = random.Random(1)  # noqa: S311 (it decides no outcome)
 _PATIENCE_SECONDS: Final = 600.0
 _LEVEL: Final = LevelDefinition(
     id="bench",
@@ -195,7 +195,7 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
 
 async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     """Return the median times from a wager until the sign starts to move and until it shows the amount."""
-    dice, begun, stood = random.Random(1), [], []  # noqa: S311 (moments between two values)
+    dice, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
     level = _new_level()
     sign = Sign((level.id,))
 

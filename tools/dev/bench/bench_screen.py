@@ -39,7 +39,7 @@ def figures() -> Iterator[Figure]:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    import pygame  # noqa: PLC0415 (the environment comes first)
+    import pygame  # noqa: PLC0415 (the environment must be set first)
 
     pygame.display.init()
     pygame.font.init()
@@ -80,7 +80,7 @@ def _frames() -> Iterator[Figure]:
     for label, drawn, scenes, most_ms in chain(_shows(picture), _seated_shows(picture)):
 
         def draw(i: int) -> None:
-            view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called in this turn)
+            view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called within this iteration)
             share = i * len(scenes) % _FRAMES / _FRAMES  # noqa: B023 (as above)
             drawn.draw(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
 

@@ -75,11 +75,15 @@ class Citation:
 class Mutant:
     """One change of the product that removes a behaviour; a test that covers the behaviour must then fail.
 
-    ``file`` is relative to the checkout, and ``takes_away`` says what is removed. Of a module, ``function``
-    names one (``Class.method``) and ``change`` an operator with its operand (:mod:`tools.dev.mutants.change`
-    lists them); of a TOML file, ``key`` names a value by its path, entries of lists by their ``id``, and
-    ``becomes`` is another value. Else ``text`` occurs exactly once in the file, and ``becomes`` replaces it.
-    ``clause`` is the letter of the clause it is of, if any.
+    ``file`` is relative to the checkout. ``takes_away`` describes the removed behaviour, or what the machine does
+    without it. ``clause`` is the letter of the requirement's clause, if the mutant belongs to one. There are three
+    kinds of changes:
+
+    * in a Python module, ``change`` is an operator with its operand (:mod:`tools.dev.mutants.change` lists them),
+      applied to the function ``function`` (or ``Class.method``);
+    * in a TOML file, ``becomes`` replaces the value at the path ``key``, in which entries of lists are named by
+      their ``id``;
+    * in any file, ``becomes`` replaces ``text``, which occurs exactly once.
     """
 
     file: str

@@ -29,7 +29,7 @@ def one_input(data: bytes) -> None:
 
 def main() -> None:
     """Fuzz until stopped."""
-    import atheris  # noqa: PLC0415 (an extra nothing else needs)
+    import atheris  # noqa: PLC0415 (an optional package that nothing else needs)
 
     atheris.instrument_all()
     atheris.Setup(sys.argv, one_input)

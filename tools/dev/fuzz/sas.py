@@ -132,7 +132,7 @@ def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
 
 def main() -> None:
     """Fuzz until stopped."""
-    import atheris  # noqa: PLC0415 (an extra nothing else needs)
+    import atheris  # noqa: PLC0415 (an optional package that nothing else needs)
 
     atheris.instrument_all()
     atheris.Setup(sys.argv, one_input)

@@ -36,7 +36,7 @@ class Walk:
     name: str
     count: int = 0
 
-    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (the contract's)
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
         """Return a number below ``bound`` from a hash of the name and the count."""
         self.count += 1
         digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()

@@ -145,7 +145,7 @@ def _print_outcomes(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> 
         outcome = outcomes[trial.name]
         echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
         if outcome.verdict is not Verdict.KILLED:
-            echo(f"{'':10}removed: {trial.mutant.takes_away} ({trial.mutant.file})")
+            echo(f"{'':10}mutant: {trial.mutant.takes_away} ({trial.mutant.file})")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Broker:
     async def _start_process(self) -> bool:
         """Start a process; return whether it is running and its port accepts connections."""
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: ASYNC220 (starting a server is quick)
+            self._process = subprocess.Popen(  # noqa: ASYNC220 (starting a server is fast)
                 [self._program, "-c", str(self._configuration)], stdout=log, stderr=log
             )
         while self._process.poll() is None:

@@ -153,7 +153,7 @@ async def run_campaign(
 async def _open_floor(
     folder: Path, open_store: Callable[[], Store], result: Campaign
 ) -> AsyncIterator[_Floor]:
-    dice = random.Random(result.seed)  # noqa: S311 (it must repeat)
+    dice = random.Random(result.seed)  # noqa: S311 (the sequence must be repeatable)
     broker = Broker(folder / "link", MACHINES)
     relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINES)}
     value_checker = ValueChecker()
@@ -300,7 +300,7 @@ def _plan_disturbances(seed: int, number: int) -> dict[int, str]:
 
     The dice are separate, because what goes wrong in transit depends on timing.
     """
-    dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (it must repeat)
+    dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (the sequence must be repeatable)
     planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
     return dict(zip(dice.sample(range(_WAGERS), len(planned)), sorted(planned), strict=True))
 

@@ -112,7 +112,7 @@ async def run_floor(
 
     Raises BrokerMissingError, or TimeoutError if the floor does not start or settle.
     """
-    dice = random.Random(seed)  # noqa: S311 (it must repeat)
+    dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
     names = [f"FLOOR-{n}" for n in range(1, machines + 1)]
     broker = Broker(folder / "link", names)
     with contextlib.closing(broker), contextlib.closing(open_store()) as store:

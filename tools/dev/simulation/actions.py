@@ -119,7 +119,7 @@ class Crowd:
 
     def perform_action(self, action: Action) -> None:
         """Perform an action, at a position that its seed chooses."""
-        self.dice = random.Random(action.seed)  # noqa: S311 (it must repeat)
+        self.dice = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
         self.player = self.players[self.dice.choice(sorted(self.players))]
         _ACTIONS[action.name][1](self)
         self.done[action.name] += 1
@@ -346,7 +346,7 @@ class Crowd:
             for position, is_settled in handpays.items():
                 self.players[position].handle_memory_clear(is_handpay_settled=is_settled)
 
-        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
         self._schedule_work(work)
 
     def install_update(self) -> None:
@@ -366,7 +366,7 @@ class Crowd:
             if signed:
                 sign_cabinet_file(world.folder.root, world.cabinet.read_text(encoding="utf-8"), world.now())
 
-        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
         self._schedule_work(work)
 
     def lose_cabinet_file(self) -> None:

@@ -71,7 +71,7 @@ def run_case(root: Path, case: Case, progress: Callable[[int], None] = lambda _:
 
 class _Run:
     def __init__(self, root: Path, case: Case) -> None:
-        dice = random.Random(case.world)  # noqa: S311 (it must repeat)
+        dice = random.Random(case.world)  # noqa: S311 (the sequence must be repeatable)
         self._script = case.script
         self._world = World(root, case.setup, dice.randrange(2**63))
         self._players = {
@@ -229,7 +229,7 @@ def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = Fa
 
     ``gathers``: whether its players gather at one table; None if the seed determines that too.
     """
-    dice = random.Random(seed)  # noqa: S311 (it must repeat)
+    dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
     if gathers is None:
         gathers = random.Random(f"gathering of {seed}").random() < _GATHERING_PROBABILITY  # noqa: S311
     setup = CabinetSetup.choose_gathering(dice) if gathers else CabinetSetup.choose(dice)

@@ -83,7 +83,7 @@ class World:
         self.file = load_cabinet(self.cabinet)
         self._machine_table = self.file.machine
         self.profile = load_profile(self.file.machine.profile)
-        dice = random.Random(seed)  # noqa: S311 (it must repeat)
+        dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
         self._dice = dice
         self._locks = {
             self.folder.root / MACHINE_LOCK_FILE_NAME,

@@ -108,7 +108,7 @@ class Controller:
             return self._take_together(messages)
         except (LocalError, OperatorError):  # a fault of the store, a level or the key itself
             raise
-        except Exception as error:  # noqa: BLE001 (whatever one message does, the levels stay served)
+        except Exception as error:  # noqa: BLE001 (no message may stop the service of the levels)
             self._gaps = gaps
             if len(messages) == 1:
                 self._drop(messages[0], error)
@@ -298,7 +298,7 @@ class Controller:
         )
 
     # ------------------------------------------------------------------ hits
-    def _claim(  # noqa: PLR0911 (one a reason)
+    def _claim(  # noqa: PLR0911 (one return for each reason)
         self, session: Session, claim: Claim
     ) -> FromController:
         """Award a hit and reset its level; a repeated claim gets the same reply."""

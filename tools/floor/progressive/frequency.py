@@ -2,8 +2,8 @@
 
 Of ``n`` wagers that each win with probability ``p`` at most, the probability that ``h`` or more win is, by
 Chernoff, at most ``(n p / h)^h (n (1 - p) / (n - h))^(n - h)`` for ``h > n p``. Both powers are rounded up,
-so that the bound is never too low: an honest machine exceeds the limit less often than once in a thousand
-million times.
+so that the bound is never too low. Each test of an honest machine therefore gives a false alarm with a
+probability below one in a thousand million.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ IMPROBABLE_PROBABILITY: Final = Fraction(1, 10**9)
 """The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
 _PRECISION_BITS: Final = 192
-#: The most recent hits from each of which on the hits are tested.
+#: How many series of hits are tested: they begin at each of the most recent hits and end at the newest one.
 _RECENT_HITS_TESTED: Final = 32
 
 
@@ -23,8 +23,8 @@ def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) 
 
     ``wins`` has the numbers of the contributions that hit, ascending. ``contribution_count`` is the number of
     contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
-    chance of a hit. The number of all hits is tested. For each of the most recent hits, the number of hits
-    since that one is tested too, so that a sudden series is found however long the machine has played before.
+    chance of a hit. The number of all hits is tested. The number of hits since each of the most recent hits
+    is tested as well, so that a sudden series of hits is found even after a long time of honest play.
     """
     if bound_win_probability(contribution_count, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True

@@ -29,7 +29,7 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
     Raises StoreBusyError while another controller uses it, unless it is opened for reading only.
     """
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
-        from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
+        from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an optional package)
 
         return _require_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
     path = default_state_dir() / "controller.db" if text is None else Path(text)

@@ -70,7 +70,7 @@ class PostgresStore(PostgresReader):
     """A controller's store in a PostgreSQL database that this controller has taken over; no other may use it."""
 
     begin = "BEGIN"
-    _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
+    _require_term = Store._require_term  # noqa: SLF001 (shared by the stores that write, not by those that read)
 
     def __init__(self, dsn: str) -> None:
         """Connect to the server and take the store over.

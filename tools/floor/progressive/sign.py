@@ -100,10 +100,12 @@ class Sign:
         starts again, because that run does not know what signs have displayed.
         """
         level = self._levels.get(value.level)
-        silent = level is not None and not level.is_fresh(now_ns)
-        if level is None or (silent and not retained and value.run != level.value.run):
+        was_silent = level is not None and not level.is_fresh(now_ns)
+        if level is None or (was_silent and not retained and value.run != level.value.run):
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
-        elif not value.is_after(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
+        elif not value.is_after(
+            level.value.run, level.value.sequence, level.value.time_utc, was_silent=was_silent
+        ):
             return ""
         elif contradiction := value.find_contradiction(level.value.amount_cents, level.value.falls):
             return contradiction

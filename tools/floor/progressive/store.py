@@ -308,7 +308,7 @@ class Session:
     def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
         """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
         condition, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
-        rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (a constant)
+        rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (it inserts a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def read_signs(self) -> tuple[tuple[str, str], ...]:
@@ -452,7 +452,7 @@ class SqliteStore(SqliteReader):
     """The store of a progressive controller in a SQLite file on this computer, for one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
-    _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
+    _require_term = Store._require_term  # noqa: SLF001 (shared by the stores that write, not by those that read)
 
     def __init__(self, path: Path) -> None:
         """Open or create the SQLite file.

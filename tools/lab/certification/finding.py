@@ -13,7 +13,7 @@ from paytables import Analysis, Draw, Game
 class Status(StrEnum):
     """Results that a certification rule can have."""
 
-    PASS = "pass"  # noqa: S105 (no password)
+    PASS = "pass"  # noqa: S105 (not a password)
     """The rule is met."""
     FAIL = "fail"
     """The rule is not met."""

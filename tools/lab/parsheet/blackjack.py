@@ -16,7 +16,7 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
     """Return the sheet of the basic-strategy chart: a row per total or pair, a column per dealer's up card."""
-    from paytables.blackjack.chart import DEALER_UP_CARDS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
+    from paytables.blackjack.chart import DEALER_UP_CARDS, parse_chart  # noqa: PLC0415 (needs numpy, unlike the other sheets)
 
     definition = rules.definition
     proof = find_proof(definition)

@@ -21,10 +21,10 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
     remaining = count
     while remaining is None or remaining > 0:
         size = REQUEST_BYTES_MAX if remaining is None else min(remaining, REQUEST_BYTES_MAX)
-        yield service._generate(size)  # noqa: SLF001 (a tap no game is offered)
+        yield service._generate(size)  # noqa: SLF001 (access that no game has)
         remaining = None if remaining is None else remaining - size
 
 
 def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:
     """Return a function that reads raw generator output for bulk draws, at most one Generate request per call."""
-    return service._generate  # noqa: SLF001 (a tap no game is offered)
+    return service._generate  # noqa: SLF001 (access that no game has)

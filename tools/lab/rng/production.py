@@ -49,7 +49,7 @@ class Production:
 
     def __init__(self, service: RandomService) -> None:
         self._service = service
-        self._tap = _Tap(service._drbg)  # noqa: SLF001 (a tap no game is offered)
+        self._tap = _Tap(service._drbg)  # noqa: SLF001 (access that no game has)
         service._drbg = self._tap  # type: ignore[assignment]  # noqa: SLF001
 
     @property

@@ -1,7 +1,7 @@
 """A deterministic byte stream for laboratories: calibration, simulation and regression, never play.
 
-No cabinet code can reach this module: it is not a mechanism that a profile may name, the service takes no
-seed, and ``make check`` follows every import of the cabinet's code and refuses one that leads here.
+The cabinet cannot use this module. A profile cannot name it as a mechanism, the random number service accepts no
+seed, and ``make check`` rejects every import of the cabinet's code that leads here, directly or indirectly.
 """
 
 from hashlib import sha256

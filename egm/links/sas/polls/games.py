@@ -220,7 +220,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     Meters of play are then those of that denomination; denomination 00 is the machine as a whole. Return an
     error code if the other poll cannot be answered in this way.
     """
-    from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (the list of all polls, this one among them)
+    from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (an import at the top would be circular)
 
     if len(request.data) < 3:
         raise MalformedPollError(request, "the base command is missing")

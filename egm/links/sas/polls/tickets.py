@@ -1,8 +1,8 @@
 """Ticket polls: numbers for printed tickets, values of inserted tickets, and the text printed on tickets.
 
-Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.ticket_port`. On a
-machine whose tickets no host validates, and on a line of another host than the one that does, none of these
-polls gets a reply.
+Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.ticket_port`. These
+polls are answered only on the line of the host that validates the machine's tickets. If no host validates them,
+they are answered on no line.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

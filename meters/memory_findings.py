@@ -1,4 +1,4 @@
-"""Damage found and repaired in the machine's memory, for the event log."""
+"""Findings about the machine's memory for the event log: damage, repairs, and media that are full or missing."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,8 +8,8 @@ REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
 """Machine state key that says which medium was replaced and why, until the staff acknowledges it."""
 
 
-class RepairKind(StrEnum):
-    """The kinds of damage found in the journal's copies and how each was repaired."""
+class MemoryFindingKind(StrEnum):
+    """The kinds of findings about the two media and the journal's copies. The values are kinds of journal entries."""
 
     COMPLETED = "memory.completed"
     """The last entry was in one copy only after a power loss; it was written to the other copy too."""
@@ -28,18 +28,18 @@ class RepairKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MendingReport:
-    """One repair of the machine's memory for the event log: its kind, ``where`` and ``why``."""
+class MemoryFinding:
+    """One finding about the machine's memory, for the event log."""
 
-    mending: RepairKind
-    """The kind of damage and repair."""
+    kind: MemoryFindingKind
+    """What was found, and what the machine did about it."""
     where: str
-    """The copy, file or medium that was damaged."""
+    """The copy, file or medium concerned."""
     why: str
-    """What was wrong, as text."""
+    """The reason, as text."""
 
     @property
     def state_to_acknowledge(self) -> dict[str, str]:
         """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
-        replaced = self.mending is RepairKind.MEDIUM_REPLACED
+        replaced = self.kind is MemoryFindingKind.MEDIUM_REPLACED
         return {REPLACED_MEDIUM_KEY: f"{self.where}: {self.why}"} if replaced else {}

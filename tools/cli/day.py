@@ -1,0 +1,23 @@
+"""A calendar day as a type of command arguments."""
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+
+class Day(click.DateTime):
+    """A day written as YYYY-MM-DD; its value is the midnight at which the day begins, without a time zone."""
+
+    name = "day"
+
+    def __init__(self) -> None:
+        super().__init__(["%Y-%m-%d"])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the day. Raises click.BadParameter for a text that is no day of the calendar."""
+        try:
+            day: datetime = super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a day of the calendar, written as YYYY-MM-DD", param, ctx)
+        return day
