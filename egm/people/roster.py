@@ -171,7 +171,7 @@ class Roster:
 
     def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
-        person = self._find_person(person_id)
+        person = self.require_person(person_id)
         other_people = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in other_people):
             raise RosterError(f"{person_id} is the last person who can enrol others")
@@ -179,14 +179,14 @@ class Roster:
 
     def enable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Enable a disabled person again, and return the new roster."""
-        person = replace(self._find_person(person_id), disabled=False)
+        person = replace(self.require_person(person_id), disabled=False)
         return self._append_change("enabled", person, self.pins[person_id], by, at)
 
     def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
         """Set a person's new PIN, and return the new roster."""
-        return self._append_change("pin", self._find_person(person_id), PinDigest.of(pin), by, at)
+        return self._append_change("pin", self.require_person(person_id), PinDigest.of(pin), by, at)
 
-    def _find_person(self, person_id: str) -> Person:
+    def require_person(self, person_id: str) -> Person:
         """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
         person = self.people.get(person_id)
         if person is None:

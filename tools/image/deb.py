@@ -82,6 +82,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
     architecture = read_command_output("dpkg", "--print-architecture")
     numbered = format_version(epoch)
     package = out / f"{_PACKAGE_NAME}_{numbered}_{architecture}.deb"
+    unfinished = package.with_suffix(".part")
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
         _build_environment(root / _INSTALL_FOLDER, Path(scratch), epoch)
@@ -113,9 +114,10 @@ def build(out: Path, *, compression: str = "xz") -> Path:
             f"-Z{compression}",
             "--build",
             str(root),
-            str(package),
+            str(unfinished),
             epoch=epoch,
         )
+    unfinished.replace(package)  # a build that is interrupted leaves no package that looks whole
     return package
 
 

@@ -77,7 +77,8 @@ def test_enrol_list_disable_and_change_pins(people, tmp_path):
             "staff number 1 already belongs to Morgan",
         ),
         (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("135790", "1234", "1234"), "consecutive"),
-        (("disable", "9", "--by", "1"), ("135790",), "nobody has the staff number"),
+        (("disable", "9", "--by", "1"), (), "nobody has the staff number"),
+        (("pin", "9", "--by", "1"), (), "nobody has the staff number"),
         (("pin", "1"), ("000000",), "number or PIN is wrong"),
     ],
 )

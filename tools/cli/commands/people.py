@@ -98,9 +98,10 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
     roster = load_roster(find_memory_folder(state))
-    authority = _prove_authority(roster, by)
     change = roster.enable_person if enable else roster.disable_person
     try:
+        roster.require_person(number)  # before anybody gives a PIN
+        authority = _prove_authority(roster, by)
         change(number, by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
@@ -115,6 +116,8 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
     roster = load_roster(find_memory_folder(state))
     try:
+        if by is not None:
+            roster.require_person(number)  # before anybody gives a PIN
         authority = authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
         roster.set_pin(number, _ask_new_pin(number), by=authority, at=SystemClock().now())
     except OperatorError as error:
