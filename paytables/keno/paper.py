@@ -10,7 +10,7 @@ import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -246,7 +246,7 @@ def list_ticket_lines(
     entries: list[tuple[TicketLine, str]] = [
         (TicketLine.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
         (TicketLine.STATION, paper.station),
-        (TicketLine.ISSUED, paper.issued_at.isoformat(sep=" ", timespec="seconds")),
+        (TicketLine.ISSUED, f"{paper.issued_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"),
     ]
     for selection in paper.selections:
         groups = selection["groups"]

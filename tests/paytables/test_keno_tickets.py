@@ -82,6 +82,7 @@ def test_a_ticket_says_all_the_by_law_asks(language):
         assert label == LINE_LABELS[line][language]
         text.setdefault(line, []).append(said)
     assert set(text) == set(TicketLine)
+    assert text[TicketLine.ISSUED] == ["2026-03-01 12:00:00 UTC"]
     assert text[TicketLine.SELECTION] == ["03 11 27 / 42 80", "07 08"]
     assert "<1>" in text[TicketLine.STAKE][0]
     assert "<2>" in text[TicketLine.STAKE][0]
