@@ -40,7 +40,7 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
     found = started(tmp_path, monkeypatch, GAME, "another-one")
     assert "another-one" in found["cabinet_file"]["detail"]
     found = started(tmp_path, monkeypatch, GAME, GAME)
-    assert "already" in found["cabinet_file"]["detail"]
+    assert "another game with the id" in found["cabinet_file"]["detail"]
     assert started(tmp_path, monkeypatch, GAME) == {"refused": ()}
     with Journal.open(tmp_path, now=StoppedClock().now) as journal:
         kinds = [entry.kind for entry in journal.entries() if entry.kind.startswith("fault.")]
