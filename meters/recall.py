@@ -59,7 +59,7 @@ class Play:
     @property
     def position(self) -> int:
         """Return the number of the player position that made the play."""
-        return _read_position(self.start)
+        return read_position(self.start)
 
     @property
     def end_kind(self) -> str:
@@ -181,7 +181,7 @@ def _is_credit(account: str) -> bool:
     return line.book is Book.LIVE and line.role is Role.CREDIT
 
 
-def _read_position(entry: StoredEntry) -> int:
+def read_position(entry: StoredEntry) -> int:
     """Return the player position of a journal entry; 1 if it names none."""
     return int(entry.transaction.dims.get("position", 1))
 
@@ -193,17 +193,17 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
     because usually it is the one.
     """
     for entry in last:
-        if _read_position(entry) == _read_position(start):
+        if read_position(entry) == read_position(start):
             return entry.sequence
     earlier = view.entries(PLAY_STARTS, until=start.sequence, newest_first=True)
-    return next((entry.sequence for entry in earlier if _read_position(entry) == _read_position(start)), 0)
+    return next((entry.sequence for entry in earlier if read_position(entry) == read_position(start)), 0)
 
 
 def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
     """Return the credit added at a play's position after entry ``since`` and before the play, by source account."""
     added_cents: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
-        if _read_position(entry) != _read_position(start):
+        if read_position(entry) != read_position(start):
             continue
         transfers = entry.transfers if entry.phase is Phase.POST else ()
         if entry.phase is Phase.SETTLE:

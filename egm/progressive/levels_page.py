@@ -10,7 +10,7 @@ from egm.people import Permission
 from egm.progressive.entries import LevelHit
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.last_hits import HIT_KINDS, group_last_hits
+from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
 from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.pools import Pools
@@ -54,8 +54,7 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
     """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
-    hits = machine.journal.entries(HIT_KINDS, limit=_HITS_READ_MAX, newest_first=True)
-    for pool, entries in group_last_hits(hits).items():
+    for pool, entries in read_last_hits(machine.journal, machine.entries, _HITS_READ_MAX).items():
         records = [(entry, from_json(LevelHit, entry.record, f"entry {entry.sequence}")) for entry in entries]
         yield PageTable(
             title=say("service.levels.last_hits", level=pool),

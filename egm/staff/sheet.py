@@ -154,11 +154,11 @@ def iter_sheets(
 
 
 def iter_last_sheets(
-    view: JournalView, declarations: EntryDeclarations, limit: int | None = None
+    view: JournalView, declarations: EntryDeclarations, limit: int
 ) -> Iterator[InterventionSheet]:
-    """Yield the sheets of a journal's last interventions, newest first, without reading what lies between them.
+    """Yield the sheets of a journal's last ``limit`` interventions, newest first.
 
-    ``limit`` is the maximum number of sheets; None: all.
+    The entries between two interventions are not read.
     """
     for start in view.entries(INTERVENTION_OPENED.kind, newest_first=True, limit=limit):
         end = view.get(f"{start.id}.closed")

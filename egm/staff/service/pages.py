@@ -163,7 +163,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
     significance = machine.entries.find_significance(entry)
-    position = say_number(int(entry.transaction.dims.get("position", 1)))
+    position = say_number(recall.read_position(entry))
     return PageRow(
         cells=(
             say_time(entry.time_utc.isoformat()),

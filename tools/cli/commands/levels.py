@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
-from egm.progressive.last_hits import HIT_KINDS, group_last_hits
+from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
 from meters.recall import read_details
@@ -39,7 +40,7 @@ def command(state: Path | None, *, output_format: OutputFormat) -> None:
             }
             last_hits = {
                 pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
-                for pool, hits in group_last_hits(view.entries(HIT_KINDS, newest_first=True)).items()
+                for pool, hits in read_last_hits(view, FEATURES.entries, view.sequence).items()
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
