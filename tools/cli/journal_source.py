@@ -24,8 +24,12 @@ EXPORT = click.option(
 
 
 @contextmanager
-def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``.
+def iter_journals(
+    state: Path | None, file: Path | None, *, after: int = 0
+) -> Iterator[Iterator[StoredEntry]]:
+    """Yield the entries after number ``after`` of a machine's journal in memory, or of the exported one in ``file``.
+
+    An exported file is read to its end even if the caller stops earlier, because its digest and signature are there.
 
     An error in the caller's reading of an entry is reported as invalid content of the last entry read or an
     earlier one, because a caller may read ahead. Such entries occur: anybody can sign an exported file with a
@@ -36,11 +40,13 @@ def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[St
     try:
         if file is None:
             with open_view(folder, check_pages=True) as view:
-                yield _watch_entries(view.entries(), last_entries)
+                yield _watch_entries(view.entries(since=after), last_entries)
             return
         with open_regular_file(file) as source:
             reader = ExportReader(source, str(file))
-            yield _watch_entries(reader.iter_entries(), last_entries)
+            entries = (entry for entry in reader.iter_entries() if entry.sequence > after)
+            yield _watch_entries(entries, last_entries)
+            deque(entries, maxlen=0)
     except (JournalDamaged, RecordError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except (JournalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -368,6 +368,27 @@ def test_logs_and_plays_are_recalled(state):
     assert json.loads(run.output)["id"] == "bill-2"
 
 
+@pytest.mark.requirement("E-09")
+def test_an_entry_of_an_exported_journal_is_printed(state, tmp_path):
+    file = tmp_path / "audit.jsonl"
+    assert CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(state)]).exit_code == 0
+
+    def print_entry(number, *source):
+        return CliRunner().invoke(main, ["audit", "entry", number, *map(str, source)])
+
+    exported = print_entry("2", "--file", file)
+    assert exported.exit_code == 0
+    assert exported.output == print_entry("2", "--state", state).output
+    absent = print_entry("999999", "--file", file)
+    assert absent.exit_code == 1
+    assert "there is no entry 999999" in absent.output
+    file.write_bytes(file.read_bytes().rpartition(b'{"sha256"')[0])
+    cut_off = print_entry("2", "--file", file)
+    assert cut_off.exit_code == 1
+    assert json.loads(cut_off.output.splitlines()[0])["id"] == "bill-2"
+    assert "the footer is missing" in cut_off.output.replace("\n", " ")
+
+
 def test_no_machine_is_a_clear_error(tmp_path):
     for verb in (
         ["meters"],

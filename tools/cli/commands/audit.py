@@ -475,16 +475,14 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @command.command()
 @click.argument("number", type=WholeNumber(min=1))
 @STATE
-def entry(*, number: int, state: Path | None) -> None:
+@EXPORT
+def entry(*, number: int, state: Path | None, file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
-    try:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
-            stored_entry = next(view.entries(since=number - 1, limit=1), None)
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
-    if stored_entry is None or stored_entry.sequence != number:
-        raise click.ClickException(f"there is no entry {number}")
-    echo(make_printable(stored_entry.body.decode()))
+    with iter_journals(state, file, after=number - 1) as entries:
+        stored_entry = next(entries, None)
+        if stored_entry is None or stored_entry.sequence != number:
+            raise click.ClickException(f"there is no entry {number}")
+        echo(make_printable(stored_entry.body.decode()))
 
 
 command.add_command(inspect_)
