@@ -6,13 +6,13 @@ acceptor, it retains without power where the item is, and whether its stacking w
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, SimulatedPort, Twin, Values, read_flag, read_number, read_word
+from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -208,7 +208,7 @@ class BillTwin(Twin[M]):
             self._enter_phase(ItemPhase.READY)
 
     # ------------------------------------------------------------ hands on it
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert_bill,
@@ -228,11 +228,10 @@ class BillTwin(Twin[M]):
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
         return self._worth_cents_by_code.get(code, cents)
 
-    def _set_note_worth(self, values: Values) -> str:
+    def _set_note_worth(self, *, slot: int, amount_cents: int) -> str:
         """Program note code ``slot`` to accept a note of ``amount_cents``, whatever the machine expects; 0: no note."""
-        code, cents = read_number(values, "slot"), read_number(values, "amount_cents")
-        self._worth_cents_by_code[code] = cents
-        return f"note code {code} takes {cents} cents"
+        self._worth_cents_by_code[slot] = amount_cents
+        return f"note code {slot} takes {amount_cents} cents"
 
     def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
@@ -247,23 +246,25 @@ class BillTwin(Twin[M]):
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{what} goes in"
 
-    def _insert_bill(self, values: Values) -> str:
+    def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
-        cents = read_number(values, "amount_cents")
-        if cents not in self._codes:
+        if amount_cents not in self._codes:
             known_values = ", ".join(map(str, sorted(self._codes)))
-            raise ActionError(f"{self.name}: no note is worth {cents} cents; expected one of {known_values}")
-        fake = read_flag(values, "counterfeit", default=False)
-        return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
+            raise ActionError(
+                f"{self.name}: no note is worth {amount_cents} cents; expected one of {known_values}"
+            )
+        return self._insert_paper(
+            SimulatedPaper(amount_cents, counterfeit=counterfeit), f"{amount_cents} cents"
+        )
 
-    def _insert_ticket(self, values: Values) -> str:
+    def _insert_ticket(self, *, barcode: str) -> str:
         """Insert a ticket; ``barcode`` is the number on it, with or without the printed hyphens."""
-        digits = read_word(values, "barcode").replace("-", "")
+        digits = barcode.replace("-", "")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r}: expected 1 to 28 digits")
         return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
-    def _jam_item(self, _: Values) -> str:
+    def _jam_item(self) -> str:
         """Jam the item that is moving now, or else the next one."""
         if self._phase in {ItemPhase.ACCEPTING, ItemPhase.ESCROW, ItemPhase.HELD}:
             self._stop_in_fault(ItemPhase.JAM)
@@ -271,7 +272,7 @@ class BillTwin(Twin[M]):
         self._jam_next = True
         return "the next paper jams"
 
-    def _repair_acceptor(self, _: Values) -> str:
+    def _repair_acceptor(self) -> str:
         """Repair the acceptor; an item that can still come out is returned to the player."""
         self._stop_timers()
         self._jam_next = self._full_next = False
@@ -282,14 +283,14 @@ class BillTwin(Twin[M]):
         self.handle_power_return()
         return "mended"
 
-    def _set_note_box(self, values: Values) -> str:
+    def _set_note_box(self, *, present: bool) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
-        if read_flag(values, "present"):
-            return self._repair_acceptor({})
+        if present:
+            return self._repair_acceptor()
         self._stop_in_fault(ItemPhase.BOX_OUT)
         return "box out"
 
-    def _fill_note_box(self, _: Values) -> str:
+    def _fill_note_box(self) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
         if self._paper is None:
             self._stop_in_fault(ItemPhase.FULL)
@@ -297,18 +298,18 @@ class BillTwin(Twin[M]):
             self._full_next = True
         return "box full"
 
-    def _pull_back_bill(self, _: Values) -> str:
+    def _pull_back_bill(self) -> str:
         """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
         self._enter_phase(ItemPhase.CHEATED)
         return "cheated"
 
-    def _break_sensor_head(self, _: Values) -> str:
+    def _break_sensor_head(self) -> str:
         """Break the acceptor's sensor head."""
         self._stop_in_fault(ItemPhase.FAILED)
         return "failed"
 
-    def _report_false_bill(self, _: Values) -> str:
+    def _report_false_bill(self) -> str:
         """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
         self._enter_phase(ItemPhase.IN_BOX)

@@ -4,12 +4,12 @@ A printed ticket stays in the path until somebody takes it, which happens soon u
 power a printer loses its job and the state of the bar code; paper stays where it is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, SimulatedPort, Twin, Values, read_flag, read_number
+from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
 
 #: Time in which a bar code is printed.
 BARCODE_SECONDS: Final = 0.7
@@ -126,7 +126,7 @@ class PrinterTwin(Twin[M]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ hands on it
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "take": self._take_ticket_from_bezel,
@@ -141,56 +141,56 @@ class PrinterTwin(Twin[M]):
             "forget": self._forget_barcode,
         }
 
-    def _take_ticket_from_bezel(self, _: Values) -> str:
+    def _take_ticket_from_bezel(self) -> str:
         """Take the ticket out of the bezel."""
         if self._busy:
             raise ActionError(f"{self.name}: the ticket cannot be taken while it is being printed")
         was_in_path, self._in_path = self._in_path, False
         return "ticket taken" if was_in_path else "no ticket to take"
 
-    def _set_tickets_stay_in_bezel(self, values: Values) -> str:
+    def _set_tickets_stay_in_bezel(self, *, on: bool = True) -> str:
         """Set whether tickets stay in the bezel (``on``) until the action ``take``."""
-        self._hold = read_flag(values, "on", default=True)
+        self._hold = on
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
 
-    def _jam_next_ticket(self, _: Values) -> str:
+    def _jam_next_ticket(self) -> str:
         """Jam the next ticket before its bar code is printed."""
         self._jam_next = True
         return "the next ticket jams"
 
-    def _clear_printer_faults(self, _: Values) -> str:
+    def _clear_printer_faults(self) -> str:
         """Remove the paper from the path and repair the printer."""
         self._stop_timers()
         self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
         self._busy = self._in_path = False
         return "mended"
 
-    def _set_paper(self, values: Values) -> str:
+    def _set_paper(self, *, tickets: int) -> str:
         """Set the number of tickets left in the stack (``tickets``)."""
-        self.paper_tickets = read_number(values, "tickets")
+        self.paper_tickets = tickets
         return f"{self.paper_tickets} tickets left"
 
-    def _set_print_head(self, values: Values) -> str:
+    def _set_print_head(self, *, up: bool) -> str:
         """Raise or lower the print head (``up``)."""
-        self._head_up = read_flag(values, "up")
+        self._head_up = up
         return "head up" if self._head_up else "head down"
 
-    def _set_chassis(self, values: Values) -> str:
+    def _set_chassis(self, *, open_: bool) -> str:
         """Open or close the chassis (``open``)."""
-        self._chassis_open = read_flag(values, "open")
+        self._chassis_open = open_
         return "chassis open" if self._chassis_open else "chassis closed"
 
-    def _break_electronics(self, _: Values) -> str:
+    def _break_electronics(self) -> str:
         """Break the printer's electronics."""
         self._failure = True
         return "failed"
 
-    def _report_false_barcode(self, _: Values) -> str:
+    def _report_false_barcode(self) -> str:
         """Simulate a defect: report a bar code that was never printed."""
         self._barcode_done = True
         return "lying"
 
-    def _forget_barcode(self, _: Values) -> str:
+    def _forget_barcode(self) -> str:
         """Simulate a defect: print the next ticket completely without reporting it."""
         self._forgets = True
         return "the next ticket will be forgotten"

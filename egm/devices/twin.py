@@ -9,12 +9,13 @@ every simulated device has them all.
 """
 
 import asyncio
+import inspect
 import itertools
 import os
 import pty
 import tty
 from abc import ABC, abstractmethod
-from collections import UserDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -37,9 +38,20 @@ _SPLIT_BYTE_SECONDS: Final = 0.001
 
 #: The values of a bench command, by name.
 Values = Mapping[str, int | str | bool]
+#: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a
+#: command; a parameter's name has a last underscore if the value's name is one of Python's own. It returns a
+#: description of the result.
+Action = Callable[..., str]
 
 #: The largest number in a command: what a device stores in four bytes.
 ACTION_NUMBER_MAX: Final = 0xFFFF_FFFF
+
+#: What a value of an action must be, by its type.
+_TEXT_BY_TYPE: Final[Mapping[type, str]] = {
+    bool: "true or false",
+    int: f"a whole number from 0 to {ACTION_NUMBER_MAX:,}",
+    str: "text",
+}
 
 
 class ActionError(Exception):
@@ -235,7 +247,7 @@ class Twin(ABC, Generic[M]):
         """Return what a person could see on or in the simulated device, for display."""
 
     @abstractmethod
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions on this device by name; each function performs one and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
@@ -304,10 +316,7 @@ class Twin(ABC, Generic[M]):
             raise ActionError(
                 f"{self.name}: there is no action {action!r}; expected one of {', '.join(sorted(table))}"
             )
-        command_values = _CommandValues(values)
-        result_text = table[action](command_values)
-        if unread := values.keys() - command_values.read_keys:
-            result_text += f"; {action} has no {', '.join(sorted(unread))}"
+        result_text = table[action](**_read_action_values(table[action], values))
         if action not in {"state", "log"}:
             self.note(f"hand  {action} {dict(values) or ''}: {result_text}")
         self.on_change()
@@ -322,7 +331,7 @@ class Twin(ABC, Generic[M]):
             **self.describe_state(),
         }
 
-    def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
+    def _list_line_actions(self) -> dict[str, Action]:
         """Return the manual actions on power, cable and line that every simulated device has."""
         return {
             "power_off": self._hand_power_off,
@@ -335,11 +344,11 @@ class Twin(ABC, Generic[M]):
             "drop": self._hand_drop,
             "split": self._hand_split,
             "clear_line": self._hand_clear_line,
-            "state": lambda _: "",
-            "log": lambda _: "\n".join(self._log),
+            "state": lambda: "",
+            "log": lambda: "\n".join(self._log),
         }
 
-    def _hand_power_off(self, _: Values) -> str:
+    def _hand_power_off(self) -> str:
         """Cut the power of the simulated device."""
         if self.powered:
             self.powered = False
@@ -348,49 +357,49 @@ class Twin(ABC, Generic[M]):
             self.handle_power_loss()
         return "without power"
 
-    def _hand_power_on(self, _: Values) -> str:
+    def _hand_power_on(self) -> str:
         """Restore the device's power."""
         if not self.powered:
             self.powered = True
             self.handle_power_return()
         return "powered"
 
-    def _hand_unplug(self, _: Values) -> str:
+    def _hand_unplug(self) -> str:
         """Unplug the device's cable."""
         self.port.unplug()
         return "cable pulled"
 
-    def _hand_plug(self, _: Values) -> str:
+    def _hand_plug(self) -> str:
         """Plug the device's cable in."""
         self.port.plug()
         return "cable in"
 
-    def _hand_silence(self, values: Values) -> str:
+    def _hand_silence(self, *, on: bool = True) -> str:
         """Set whether the device sends no replies (``on``)."""
-        self.port.silent = read_flag(values, "on", default=True)
+        self.port.silent = on
         return "silent" if self.port.silent else "answering"
 
-    def _hand_late(self, values: Values) -> str:
+    def _hand_late(self, *, milliseconds: int) -> str:
         """Delay every reply by ``milliseconds``."""
-        self.port.late_seconds = read_number(values, "milliseconds") / 1000
+        self.port.late_seconds = milliseconds / 1000
         return f"answers {self.port.late_seconds:g} s late"
 
-    def _hand_corrupt(self, values: Values) -> str:
+    def _hand_corrupt(self, *, answers: int = 1) -> str:
         """Damage the next replies (``answers``: how many)."""
-        self.port.corrupt_next = read_number(values, "answers", default=1)
+        self.port.corrupt_next = answers
         return f"the next {self.port.corrupt_next} answers are damaged"
 
-    def _hand_drop(self, values: Values) -> str:
+    def _hand_drop(self, *, answers: int = 1) -> str:
         """Lose the next replies (``answers``: how many)."""
-        self.port.drop_next = read_number(values, "answers", default=1)
+        self.port.drop_next = answers
         return f"the next {self.port.drop_next} answers are lost"
 
-    def _hand_split(self, values: Values) -> str:
+    def _hand_split(self, *, on: bool = True) -> str:
         """Set whether replies are sent one byte at a time (``on``)."""
-        self.port.split = read_flag(values, "on", default=True)
+        self.port.split = on
         return "one byte at a time" if self.port.split else "whole answers"
 
-    def _hand_clear_line(self, _: Values) -> str:
+    def _hand_clear_line(self) -> str:
         """End all simulated faults of the line."""
         self.port.silent = self.port.split = False
         self.port.late_seconds = 0.0
@@ -398,62 +407,26 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
-class _CommandValues(UserDict[str, int | str | bool]):
-    """The values of a command to a simulated device.
+def _read_action_values(action: Action, values: Values) -> dict[str, int | str | bool]:
+    """Return the values of a command by the names of the action's parameters.
 
-    It records which values the action reads; the command is refused if it has any other value.
+    Raises :class:`ActionError`, naming the value, for one that the action does not have, that is missing, of
+    another type, or a number above :data:`ACTION_NUMBER_MAX`. The action is not begun then.
     """
-
-    def __init__(self, values: Values) -> None:
-        super().__init__(values)
-        self.read_keys: set[str] = set()
-
-    def __getitem__(self, key: str) -> int | str | bool:
-        self.read_keys.add(key)
-        return super().__getitem__(key)
-
-
-def _describe_missing_value(key: str, value: object, kind: str) -> str:
-    """Return the error text for a command's missing value, or for one of the wrong kind."""
-    return (
-        f"{key} is missing: write {key}=... ({kind})"
-        if value is None
-        else f"{key}: expected {kind}, not {value!r}"
-    )
-
-
-def read_number(values: Values, key: str, *, default: int | None = None) -> int:
-    """Return a number, 0 to :data:`ACTION_NUMBER_MAX`, from the values of a command to a simulated device.
-
-    Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.
-    """
-    value = values.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ActionError(_describe_missing_value(key, value, "a whole number"))
-    if not 0 <= value <= ACTION_NUMBER_MAX:
-        raise ActionError(
-            _describe_missing_value(key, value, f"a whole number from 0 to {ACTION_NUMBER_MAX:,}")
-        )
-    return value
-
-
-def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
-    """Return a boolean from the values of a command to a simulated device.
-
-    Raises :class:`ActionError` if the value is missing or not a boolean.
-    """
-    value = values.get(key, default)
-    if not isinstance(value, bool):
-        raise ActionError(_describe_missing_value(key, value, "true or false"))
-    return value
-
-
-def read_word(values: Values, key: str) -> str:
-    """Return a text from the values of a command to a simulated device.
-
-    Raises :class:`ActionError` if the value is missing or not a text.
-    """
-    value = values.get(key)
-    if not isinstance(value, str):
-        raise ActionError(_describe_missing_value(key, value, "text"))
-    return value
+    parameters = {
+        name.rstrip("_"): parameter for name, parameter in inspect.signature(action).parameters.items()
+    }
+    for name in values:
+        if name not in parameters:
+            raise ActionError(
+                f"{name}: not a value of this action; expected {', '.join(parameters) or 'none'}"
+            )
+    named_values = {}
+    for name, parameter in parameters.items():
+        value, value_type = values.get(name, parameter.default), parameter.annotation
+        if value is parameter.empty:
+            raise ActionError(f"{name} is missing: write {name}=... ({_TEXT_BY_TYPE[value_type]})")
+        if type(value) is not value_type or (value_type is int and not 0 <= value <= ACTION_NUMBER_MAX):
+            raise ActionError(f"{name}: expected {_TEXT_BY_TYPE[value_type]}, not {value!r}")
+        named_values[parameter.name] = value
+    return named_values

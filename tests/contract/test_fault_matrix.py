@@ -1,12 +1,14 @@
 """Every trouble a line or a supply can have, for every protocol: told where it must be, and always got over."""
 
 import asyncio
+import inspect
 import random
 
 import pytest
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
+from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from tools.cli.device_listener import create_driver_without_machine
@@ -86,6 +88,36 @@ def test_every_twin_can_jam_lie_and_describe_itself(protocol):
         assert {"jam", "lie"} <= set(actions)
         assert rig.twin.describe()["kind"]
         assert all(action.__doc__ for action in actions.values())
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_a_command_with_a_wrong_value_does_nothing_to_a_twin(protocol):
+    async def scene():
+        rig = DeviceRig(protocol)
+        twin = rig.twin
+        for name, action in twin.list_actions().items():
+            parameters = inspect.signature(action).parameters
+            assert {parameter.annotation for parameter in parameters.values()} <= {int, bool, str}
+            right_values = {
+                key.rstrip("_"): {int: 1, bool: True, str: "1"}[p.annotation] for key, p in parameters.items()
+            }
+            wrong_commands = [right_values | {"colour": 1}]
+            wrong_commands += [
+                right_values | {key: wrong} for key in right_values for wrong in (-1, 2**32, 1.5, None)
+            ]
+            wrong_commands += [
+                {other: value for other, value in right_values.items() if other != key.rstrip("_")}
+                for key, parameter in parameters.items()
+                if parameter.default is parameter.empty
+            ]
+            before = twin.describe(), twin.export_memory()
+            for values in wrong_commands:
+                with pytest.raises(ActionError, match=r"expected|is missing"):
+                    twin.perform_action(name, values)
+            assert (twin.describe(), twin.export_memory()) == before
         rig.close()
 
     jump(scene())

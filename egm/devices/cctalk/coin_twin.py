@@ -1,12 +1,12 @@
 """A simulated ccTalk coin acceptor with its diverter."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, CoinError, Header
 from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
-from egm.devices.twin import ActionError, SimulatedPort, Values, read_number
+from egm.devices.twin import Action, ActionError, SimulatedPort
 
 #: Time in which a coin passes the acceptor.
 _COIN_SECONDS: Final = 0.3
@@ -87,7 +87,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert_coin,
@@ -101,30 +101,30 @@ class CctalkCoinTwin(CctalkTwin):
             "uninvited": self._insert_while_disabled,
         }
 
-    def _set_coin_worth(self, values: Values) -> str:
+    def _set_coin_worth(self, *, slot: int, amount_cents: int) -> str:
         """Program coin slot ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
-        slot, cents = read_number(values, "slot"), read_number(values, "amount_cents")
-        self._worth_cents_by_slot[slot] = cents
-        return f"slot {slot} takes {cents} cents"
+        self._worth_cents_by_slot[slot] = amount_cents
+        return f"slot {slot} takes {amount_cents} cents"
 
-    def _find_slot(self, values: Values) -> tuple[int, int]:
-        """Return the slot and the value of the coin that an action names. Raises ActionError for an unknown coin."""
-        cents = read_number(values, "amount_cents")
-        if cents not in self._slots:
+    def _find_slot(self, amount_cents: int) -> int:
+        """Return the slot of the coin of a value. Raises ActionError if no coin has this value."""
+        if amount_cents not in self._slots:
             known_values = ", ".join(map(str, sorted(self._slots)))
-            raise ActionError(f"{self.name}: no coin is worth {cents} cents; expected one of {known_values}")
-        return self._slots[cents], cents
+            raise ActionError(
+                f"{self.name}: no coin is worth {amount_cents} cents; expected one of {known_values}"
+            )
+        return self._slots[amount_cents]
 
-    def _insert_coin(self, values: Values) -> str:
+    def _insert_coin(self, *, amount_cents: int) -> str:
         """Insert a coin of ``amount_cents``; if it is not accepted it falls into the tray."""
-        slot, cents = self._find_slot(values)
+        slot = self._find_slot(amount_cents)
         if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
-            self.tray_cents += cents
+            self.tray_cents += amount_cents
             if self.powered:
                 self._events.add(0, CoinError.INHIBITED)
-            return f"{cents} cents fall into the tray"
-        self._schedule_step(_COIN_SECONDS, lambda: self._count_accepted_coin(slot, cents))
-        return f"{cents} cents go in"
+            return f"{amount_cents} cents fall into the tray"
+        self._schedule_step(_COIN_SECONDS, lambda: self._count_accepted_coin(slot, amount_cents))
+        return f"{amount_cents} cents go in"
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
         """Count a coin as accepted, and add its event with the path into which it fell."""
@@ -136,45 +136,45 @@ class CctalkCoinTwin(CctalkTwin):
         self._accepted = (self._accepted + 1) % _ACCEPT_COUNTER_MODULUS
         self._events.add(slot, path)
 
-    def _pull_back_coin(self, _: Values) -> str:
+    def _pull_back_coin(self) -> str:
         """Simulate a fraud: pull a credited coin back on a string."""
         self._events.add(0, CoinError.ON_STRING)
         return "coin on a string"
 
-    def _block_credit_sensor(self, _: Values) -> str:
+    def _block_credit_sensor(self) -> str:
         """Simulate a fault: the credit sensor is blocked."""
         self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
 
-    def _report_false_coin(self, _: Values) -> str:
+    def _report_false_coin(self) -> str:
         """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
         self._events.add(next(iter(self._slots.values())), codec.SORTER_PATH_HOPPER)
         return "a coin that was not there"
 
-    def _make_sensor_stick(self, _: Values) -> str:
+    def _make_sensor_stick(self) -> str:
         """Simulate a fault: the credit sensor sticks."""
         self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
         return "a sensor is stuck"
 
-    def _misroute_coin(self, values: Values) -> str:
+    def _misroute_coin(self, *, amount_cents: int) -> str:
         """Accept a coin of ``amount_cents`` that falls into the wrong container."""
-        slot, cents = self._find_slot(values)
+        slot = self._find_slot(amount_cents)
         sorter_path = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER)
         wrong_path = (
             codec.SORTER_PATH_DROP_BOX
             if sorter_path == codec.SORTER_PATH_HOPPER
             else codec.SORTER_PATH_HOPPER
         )
-        self._count_accepted_coin(slot, cents, wrong_path)
-        return f"{cents} cents fall the wrong way"
+        self._count_accepted_coin(slot, amount_cents, wrong_path)
+        return f"{amount_cents} cents fall the wrong way"
 
-    def _insert_while_disabled(self, values: Values) -> str:
+    def _insert_while_disabled(self, *, amount_cents: int) -> str:
         """Insert a coin of ``amount_cents`` that gets in even if coins are disabled."""
-        slot, cents = self._find_slot(values)
-        self._count_accepted_coin(slot, cents)
-        return f"{cents} cents get in"
+        slot = self._find_slot(amount_cents)
+        self._count_accepted_coin(slot, amount_cents)
+        return f"{amount_cents} cents get in"
 
-    def _block_sorter(self, _: Values) -> str:
+    def _block_sorter(self) -> str:
         """Simulate a fault: the coin sorter is blocked."""
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"

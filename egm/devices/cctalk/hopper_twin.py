@@ -1,12 +1,12 @@
 """A simulated ccTalk hopper of one denomination."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTest
 from egm.devices.cctalk.twin import CctalkTwin
-from egm.devices.twin import SimulatedPort, Values, read_number
+from egm.devices.twin import Action, SimulatedPort
 
 #: Time in which one coin is paid.
 _PAY_SECONDS: Final = 0.15
@@ -136,7 +136,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Restore the hopper's state that :meth:`export_memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "fill": self._fill_hopper,
@@ -148,39 +148,39 @@ class CctalkHopperTwin(CctalkTwin):
             "stuck_sensor": self._cover_exit_sensor,
         }
 
-    def _fill_hopper(self, values: Values) -> str:
+    def _fill_hopper(self, *, coins: int) -> str:
         """Set the number of coins in the hopper (``coins``)."""
-        self.level_coins = read_number(values, "coins")
+        self.level_coins = coins
         return f"{self.level_coins} coins in the hopper"
 
-    def _jam_coin(self, _: Values) -> str:
+    def _jam_coin(self) -> str:
         """Jam a coin in the hopper, so that no more coins leave."""
         self._jammed = True
         return "hopper jammed"
 
-    def _pay_without_order(self, _: Values) -> str:
+    def _pay_without_order(self) -> str:
         """Simulate a defect: the hopper pays a coin without an order."""
         self._drop_coin()
         return "a coin nobody ordered"
 
-    def _manipulate_exit_sensor(self, _: Values) -> str:
+    def _manipulate_exit_sensor(self) -> str:
         """Simulate a fraud: the exit sensor is manipulated."""
         self._fraud = True
         return "hopper cheated"
 
-    def _cover_exit_sensor(self, _: Values) -> str:
+    def _cover_exit_sensor(self) -> str:
         """Simulate a fault: the exit sensor stays covered."""
         self._sensor_blocked = True
         return "a sensor is stuck"
 
-    def _clear_hopper_faults(self, _: Values) -> str:
+    def _clear_hopper_faults(self) -> str:
         """Repair the hopper: end every simulated fault."""
         self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"
 
-    def _overpay_next_payout(self, values: Values) -> str:
+    def _overpay_next_payout(self, *, coins: int = 1) -> str:
         """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""
-        self._extra = read_number(values, "coins", default=1)
+        self._extra = coins
         return f"{self._extra} coins too many at the next payout"
 
     def describe_state(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Final
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, CurrencyTableRow, Frame, Status
-from egm.devices.twin import SimulatedPort, Values, read_flag
+from egm.devices.twin import Action, SimulatedPort
 
 #: Number of note codes.
 _NOTE_CHANNELS: Final = 8
@@ -170,11 +170,11 @@ class Id003Twin(BillTwin[Frame]):
         """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(ItemPhase.STARTING)
 
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of every acceptor, and ``revend``."""
         return {**super().list_actions(), "revend": self._set_revend}
 
-    def _set_revend(self, values: Values) -> str:
+    def _set_revend(self, *, on: bool = True) -> str:
         """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""
-        self._revend = read_flag(values, "on", default=True)
+        self._revend = on
         return "reports again" if self._revend else "does not report again"

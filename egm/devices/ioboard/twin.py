@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.devices.ioboard import codec
@@ -16,7 +16,7 @@ from egm.devices.ioboard.codec import (
     IoBoardPoll,
     Message,
 )
-from egm.devices.twin import ActionError, SimulatedPort, Twin, Values, read_flag, read_number, read_word
+from egm.devices.twin import Action, ActionError, SimulatedPort, Twin
 
 #: The simulated board's model and firmware.
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
@@ -180,7 +180,7 @@ class IoBoardTwin(Twin[Message]):
             self._set_input("button", button, level=False)
 
     # ------------------------------------------------------------ hands on it
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "door": self._set_door,
@@ -194,57 +194,52 @@ class IoBoardTwin(Twin[Message]):
             "lie": self._change_door_without_edge,
         }
 
-    def _set_door(self, values: Values) -> str:
+    def _set_door(self, *, name: str, open_: bool) -> str:
         """Open or close a door (``name``, ``open``)."""
-        name, is_open = read_word(values, "name"), read_flag(values, "open")
-        self._set_input("door", name, level=is_open)
-        return f"{name} door {'open' if is_open else 'closed'}"
+        self._set_input("door", name, level=open_)
+        return f"{name} door {'open' if open_ else 'closed'}"
 
-    def _turn_key(self, values: Values) -> str:
+    def _turn_key(self, *, name: str, on: bool) -> str:
         """Turn a key switch (``name``, ``on``)."""
-        name, on = read_word(values, "name"), read_flag(values, "on")
         self._set_input("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
-    def _press_button(self, values: Values) -> str:
+    def _press_button(self, *, button: str) -> str:
         """Press a button (``button``); it is released a moment later."""
-        button = read_word(values, "button")
         self._set_input("button", button, level=True)
         self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, level=False))
         return f"{button} pressed"
 
-    def _set_mains(self, values: Values) -> str:
+    def _set_mains(self, *, good: bool) -> str:
         """Set the mains sensor (``good``: whether there is mains voltage)."""
-        self._set_input("sensor", "mains_good", level=read_flag(values, "good"))
+        self._set_input("sensor", "mains_good", level=good)
         return "mains sensor set"
 
-    def _set_battery(self, values: Values) -> str:
+    def _set_battery(self, *, good: bool) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
-        self._set_input("sensor", "battery_good", level=read_flag(values, "good"))
+        self._set_input("sensor", "battery_good", level=good)
         return "battery sensor set"
 
-    def _jam_button(self, values: Values) -> str:
+    def _jam_button(self, *, button: str) -> str:
         """Make a button (``button``) stick in the pressed position."""
-        button = read_word(values, "button")
         self._set_input("button", button, level=True)
         return f"{button} sticks"
 
-    def _change_door_without_edge(self, _: Values) -> str:
+    def _change_door_without_edge(self) -> str:
         """Simulate a defect: change the main door's input without storing an input change to report."""
         self._levels ^= 1
         return "a door without an edge"
 
-    def _set_hard_meter(self, values: Values) -> str:
+    def _set_hard_meter(self, *, meter: int, pulses: int) -> str:
         """Set hard meter ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
-        place, pulses = read_number(values, "meter"), read_number(values, "pulses")
-        if not 0 <= place < codec.HARD_METER_COUNT:
+        if not 0 <= meter < codec.HARD_METER_COUNT:
             raise ActionError(
-                f"{self.name}: there is no hard meter {place}; expected 0 to {codec.HARD_METER_COUNT - 1}"
+                f"{self.name}: there is no hard meter {meter}; expected 0 to {codec.HARD_METER_COUNT - 1}"
             )
-        self._counted[place] = pulses
-        return f"hard meter {place} stands at {self._counted[place]}"
+        self._counted[meter] = pulses
+        return f"hard meter {meter} stands at {self._counted[meter]}"
 
-    def _fail_battery(self, _: Values) -> str:
+    def _fail_battery(self) -> str:
         """Simulate a power loss with an empty battery: stored input changes are lost, the boot number changes."""
         self._unacknowledged_edges.clear()
         self._number = 0

@@ -1,9 +1,9 @@
 """A simulated wheel with a reader: it spins by itself, game after game, and reports every half second."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, SimulatedPort, Twin, Values, read_flag, read_number
+from egm.devices.twin import Action, ActionError, SimulatedPort, Twin
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import (
     NO_WARNINGS,
@@ -115,7 +115,7 @@ class WheelTwin(Twin[Report]):
             "warnings": int(self._warnings | self._stuck),
         }
 
-    def list_actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Action]:
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,
@@ -128,23 +128,22 @@ class WheelTwin(Twin[Report]):
             "open": self._open_table,
         }
 
-    def _land_ball(self, values: Values) -> str:
+    def _land_ball(self, *, number: int) -> str:
         """Let the next ball come to rest on ``number``."""
-        lands = read_number(values, "number")
-        if lands not in WHEEL_NUMBERS:
-            raise ActionError(f"number: expected a pocket from 0 to {WHEEL_NUMBERS[-1]}, not {lands}")
-        self._next_number = lands
-        return f"the next ball lands on {lands}"
+        if number not in WHEEL_NUMBERS:
+            raise ActionError(f"number: expected a pocket from 0 to {WHEEL_NUMBERS[-1]}, not {number}")
+        self._next_number = number
+        return f"the next ball lands on {number}"
 
-    def _fail_launch(self, _: Values) -> str:
+    def _fail_launch(self) -> str:
         """Make the launch fail: the spin is void."""
         return self._set_warning(WheelWarnings.VOID, "the launch fails")
 
-    def _remove_ball(self, _: Values) -> str:
+    def _remove_ball(self) -> str:
         """Take the ball out of the wheel."""
         return self._set_warning(WheelWarnings.NO_BALL, "the ball is out of the wheel")
 
-    def _reverse_ball(self, _: Values) -> str:
+    def _reverse_ball(self) -> str:
         """Make the ball run in the direction of the rotor."""
         return self._set_warning(WheelWarnings.SAME_DIRECTION, "the ball runs with the rotor")
 
@@ -153,22 +152,22 @@ class WheelTwin(Twin[Report]):
         self._warnings |= warning
         return text
 
-    def _set_rim_sensor(self, values: Values) -> str:
+    def _set_rim_sensor(self, *, on: bool = True) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = WheelWarnings.FAILURE if read_flag(values, "on", default=True) else NO_WARNINGS
+        self._stuck = WheelWarnings.FAILURE if on else NO_WARNINGS
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
-    def _report_false_number(self, values: Values) -> str:
+    def _report_false_number(self, *, number: int = 0) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
-        reported = read_number(values, "number", default=0) % len(WHEEL_NUMBERS)
+        reported = number % len(WHEEL_NUMBERS)
         self._send(WheelReaderStatus(ReaderPhase.NUMBER, self._game, reported).encode())
         return f"reported that the ball lies on {reported}"
 
-    def _close_table(self, _: Values) -> str:
+    def _close_table(self) -> str:
         """Close the table: the rotor stops after the current game."""
         return self._hold_phase(ReaderPhase.CLOSED, "closed")
 
-    def _open_table(self, _: Values) -> str:
+    def _open_table(self) -> str:
         """Open the table: the next game begins."""
         return self._hold_phase(ReaderPhase.WAITING, "open")
 
