@@ -139,8 +139,8 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
     for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.MECHANIC)):
         roster = roster.enrol_person(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
 
-    def rule(person, second, *pins):
-        arguments = f"progressive rule c3 award --person {person} --second {second} --reason seen"
+    def rule(person, second, *pins, claim="c3"):
+        arguments = f"progressive rule {claim} award --person {person} --second {second} --reason seen"
         options = ["--state", str(tmp_path), "--store", str(path)]
         typed = "".join(f"{pin}\n" for pin in pins)
         return CliRunner().invoke(main, [*arguments.split(), *options], input=typed)
@@ -149,6 +149,9 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
     assert "number or PIN is wrong" in rule("nobody", "2", "8051", "8052").output
     assert "may not settle" in rule("1", "3", "8051", "8053").output
     assert "two people" in rule("1", "1", "8051", "8051").output
+    no_claim = rule("1", "2", claim="c9").output
+    assert "claim c9 is not waiting for a ruling" in no_claim
+    assert "PIN" not in no_claim
     assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
     with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).open_read_session() as session:
         assert list(session.find_held_claim("c3").persons) == ["1", "2"]

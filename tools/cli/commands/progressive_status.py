@@ -26,7 +26,7 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.holding import RULING_AWARD, RULING_DECLINE
+from tools.floor.progressive.holding import RULING_AWARD, RULING_DECLINE, find_claim_to_rule_on
 from tools.floor.progressive.opening import STORE, open_controller
 from tools.floor.progressive.signs import read_signs
 
@@ -169,6 +169,8 @@ def rule(
     award: the claim gets the amount that the level shows, or the level bears the held payment. decline: the
     claim gets nothing, or the operator bears the difference of the payment.
     """
+    with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
+        find_claim_to_rule_on(session, claim)
     roster = load_roster(state or default_state_dir())
     persons = tuple(authenticate_for(roster, number, Permission.SETTLE).id for number in (person, second))
     with open_controller(store) as controller:

@@ -66,6 +66,14 @@ def hold_claim(session: Session, held_id: str, message: Claim | Commit, why: str
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 
 
+def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
+    """Return a held claim or payment that waits for a ruling. Raises :class:`RulingError` if it does not."""
+    held_claim = session.find_held_claim(claim)
+    if held_claim is None or held_claim.ruling:
+        raise RulingError(f"claim {claim} is not waiting for a ruling")
+    return held_claim
+
+
 def rule_on_held_claim(
     session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str
 ) -> HeldClaim:
@@ -74,9 +82,7 @@ def rule_on_held_claim(
     An awarded claim gets the amount that the level shows when the machine repeats the claim. An awarded
     payment becomes what the level paid. Raises :class:`RulingError`.
     """
-    held_claim = session.find_held_claim(claim)
-    if held_claim is None or held_claim.ruling:
-        raise RulingError(f"claim {claim} is not waiting for a ruling")
+    held_claim = find_claim_to_rule_on(session, claim)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
         raise RulingError(f"claim {claim}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSONS or not reason.strip():
