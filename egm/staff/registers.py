@@ -179,15 +179,17 @@ REGISTER_DEFINITIONS: Final = (
 def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
     """Yield the lines of a register, in the order of ``entries``.
 
-    Each line has the entry's sequence and time, then the register's columns.
+    Each line has the entry's sequence, time and player position (None on a machine with one), then the register's
+    columns.
     """
     for entry in entries:
         if register.contains(entry):
             details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
-            at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
             details = {**details, "event": entry.kind}
             yield {
-                **at,
+                "entry": entry.sequence,
+                "time_utc": entry.time_utc.isoformat(timespec="seconds"),
+                "position": entry.transaction.dims.get("position"),
                 **{column: _format_column_value(column, details.get(column)) for column in register.columns},
             }
 

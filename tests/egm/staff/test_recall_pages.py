@@ -299,6 +299,25 @@ def test_logs_of_a_machine_with_several_positions_say_at_which_one_it_happened(t
     assert read_log("plays") == [2]
 
 
+@pytest.mark.requirement("G-17", "P-04")
+def test_a_register_of_a_machine_with_several_positions_has_their_column(tmp_path):
+    with open_positions(tmp_path) as start:
+        rooms = start("maple-classic", count=2, chance=ScriptedChance(*LOSS))
+        rooms[1].insert(500)
+        rooms[1].cash_out_ticket()
+
+    def show_printed_tickets(*options):
+        return (
+            CliRunner()
+            .invoke(main, ["register", "show", "printed", "--state", str(tmp_path), *options])
+            .output
+        )
+
+    assert [line["position"] for line in json.loads(show_printed_tickets("--json"))] == [2]
+    header, line = show_printed_tickets("--csv").splitlines()
+    assert dict(zip(header.split(","), line.split(","), strict=True))["position"] == "2"
+
+
 @pytest.mark.requirement("A-19", "J-12")
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     bench = rig.machine.component(ServiceDesk).bench

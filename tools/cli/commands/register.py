@@ -78,7 +78,8 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
     """Print one of the machine's registers, oldest line first."""
     with iter_journals(state, file) as entries:
         rows = list(iter_register_lines(REGISTERS[name], entries))
-    columns = ("entry", "time_utc", *REGISTERS[name].columns)
+    position_columns = ("position",) if any(row["position"] is not None for row in rows) else ()
+    columns = ("entry", "time_utc", *position_columns, *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
     show(
