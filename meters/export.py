@@ -7,13 +7,17 @@ signature of that digest.
 """
 
 import hashlib
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import BinaryIO, Final
 
+from meters.database import DatabaseReader, WritableDatabase
 from meters.entry import BODY_BYTES_MAX, StoredEntry, decode, encode_canonical_json, parse
-from meters.errors import JournalDamaged
+from meters.errors import JournalDamaged, JournalUnwritable
 from meters.fields import (
     build_field_error,
     read_entry_number_field,
@@ -22,7 +26,9 @@ from meters.fields import (
     read_time_field,
 )
 from meters.keys import MachineKey, is_signed_by
-from meters.view import JournalView
+from meters.log import SealedEntry
+from meters.storage import DiskStorage
+from meters.view import JournalView, load
 
 #: Name and version of the format.
 EXPORT_FORMAT: Final = "open-egm journal 1"
@@ -176,3 +182,44 @@ class ExportReader:
         if not is_signed_by(self.header.public_key, _SIGNATURE_PREFIX + sha256.encode(), signature):
             return "the file's signature was not made with the machine's key"
         return ""
+
+
+@contextmanager
+def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
+    """Open an exported journal as if it were the memory of the machine, read-only.
+
+    Its entries are copied to a temporary database. The digest and the signature of the whole file are checked,
+    but not what the entries say (``egm audit verify`` does that). ``name`` is the file's name, for error
+    messages. Raises :class:`JournalDamaged` for a file that is not an export, was altered, or has only the
+    entries after another export.
+    """
+    reader = ExportReader(file, name)
+    if reader.header.after:
+        reason = f"it begins after entry {reader.header.after}; a complete export is needed"
+        raise JournalDamaged(name, reason)
+    storage = DiskStorage()
+    with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
+        key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has seals
+        entries = (
+            SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex))) for entry in reader.iter_entries()
+        )
+        try:
+            WritableDatabase.build(storage, Path(folder), key, entries)
+        except JournalUnwritable as error:
+            raise JournalDamaged(name, f"its entries cannot be copied to a database: {error}") from error
+        if reader.footer_fault:
+            raise JournalDamaged(name, reader.footer_fault)
+        database = DatabaseReader.open(storage, Path(folder))
+        try:
+            ledger, public_key = load(database)
+        except BaseException:
+            database.close()
+            raise
+        with JournalView(database, ledger, public_key, storage=storage, archives=()) as view:
+            if (public_key, view.sequence, view.head_hash) != (
+                reader.header.public_key,
+                reader.header.sequence,
+                reader.header.head_hash,
+            ):
+                raise JournalDamaged(name, "its header names another machine key or another last entry")
+            yield view

@@ -9,8 +9,8 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.record_codec import RecordError
-from meters import JournalDamaged, JournalError, StoredEntry, open_view
-from meters.export import ExportReader
+from meters import JournalDamaged, JournalError, JournalView, StoredEntry, open_view
+from meters.export import ExportReader, open_exported_view
 from paytables.source import open_regular_file
 
 #: The option that names the state folder.
@@ -47,6 +47,8 @@ def iter_journals(
             entries = (entry for entry in reader.iter_entries() if entry.sequence > after)
             yield _watch_entries(entries, last_entries)
             deque(entries, maxlen=0)
+    except BrokenPipeError:
+        raise  # nobody reads the output any more
     except (JournalDamaged, RecordError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except (JournalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -61,6 +63,34 @@ def iter_journals(
         ) from error
     if reader.footer_fault:
         raise click.ClickException(f"{file}: {reader.footer_fault}")
+
+
+@contextmanager
+def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = True) -> Iterator[JournalView]:
+    """Open the journal in a machine's memory, or the exported journal in ``file``, read-only.
+
+    ``check_pages`` (of a memory) compares every page of its database with its sum, see
+    :func:`meters.open_view`. Any error in the caller's reading of an exported file is reported as its invalid
+    content, because anybody can sign an exported file with a key of their own.
+    """
+    try:
+        if file is None:
+            with open_view(state or default_state_dir(), check_pages=check_pages) as view:
+                yield view
+            return
+        with open_regular_file(file) as source, open_exported_view(source, str(file)) as view:
+            yield view
+    except BrokenPipeError:
+        raise  # nobody reads the output any more
+    except (JournalError, RecordError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if file is None:
+            raise
+        raise click.ClickException(
+            f"{file}: an entry has a content that no machine writes: {error!r}."
+            " Find every invalid entry with: egm audit verify"
+        ) from error
 
 
 def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:

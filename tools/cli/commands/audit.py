@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from meters import (
     JournalDamaged,
     JournalError,
     JournalUnwritable,
+    JournalView,
     StoredEntry,
     export,
     open_view,
@@ -36,7 +36,7 @@ from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
-from tools.cli.journal_source import EXPORT, STATE, iter_journals
+from tools.cli.journal_source import EXPORT, STATE, iter_journals, open_journal
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.result_file import resolve_links, result_file
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
@@ -401,12 +401,8 @@ def log(
     It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
     regulations require, complete and with their columns, are in `egm register`.
     """
-    if name == "plays" and file is not None:
-        raise click.UsageError("the log of plays is read from a machine's memory: give --state, not --file")
-    if file is not None:
-        rows = _read_exported_log(file, Log[name.upper()], last)
-    else:
-        rows = _read_log(state or default_state_dir(), name, last)
+    with open_journal(state, file) as view:
+        rows = _read_log(view, name, last)
     if output_format == "text":
         for line in format_log_lines(rows, find_terminal_width()) if rows else ["the log has no entries"]:
             echo(line)
@@ -415,22 +411,11 @@ def log(
     show(output_format, Table(names, (row.values() for row in rows)), document=rows)
 
 
-def _read_log(state: Path, name: str, last: int | None) -> list[dict[str, Any]]:
-    """Return the lines of a log, or of the log of plays, from a machine's memory, newest first."""
-    try:
-        with open_view(state, check_pages=True) as view:
-            if name == "plays":
-                return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN))]
-            return [*map(_build_row, FEATURES.entries.read_log(view, Log[name.upper()], last))]
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
-
-
-def _read_exported_log(file: Path, log_name: Log, last: int | None) -> list[dict[str, Any]]:
-    """Return the lines of a log from an exported journal, newest first."""
-    with iter_journals(None, file) as entries:
-        shown = (entry for entry in entries if FEATURES.entries.belongs_to_log(entry.kind, log_name))
-        return [*map(_build_row, reversed(deque(shown, log_name.size if last is None else last)))]
+def _read_log(view: JournalView, name: str, last: int | None) -> list[dict[str, Any]]:
+    """Return the lines of a log, or of the log of plays, newest first."""
+    if name == "plays":
+        return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN))]
+    return [*map(_build_row, FEATURES.entries.read_log(view, Log[name.upper()], last))]
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
 from egm.screen.text import Texts
 from egm.staff.inventory import InventorySheet, read_technical_sheet
-from meters import JournalError, open_view
-from tools.cli.journal_source import STATE, iter_journals
+from tools.cli.journal_source import EXPORT, STATE, iter_journals, open_journal
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
@@ -23,13 +21,10 @@ def command() -> None:
     """Print what the venue's inventory records of this machine, now and in the past (Monaco arts 19.1-19.4)."""
 
 
-def _read_sheet(state: Path | None) -> InventorySheet:
+def _read_sheet(state: Path | None, file: Path | None) -> InventorySheet:
     """Return the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
-    try:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
-            sheet = read_technical_sheet(view)
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    with open_journal(state, file) as view:
+        sheet = read_technical_sheet(view)
     if not sheet.now:
         raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
     return sheet
@@ -39,9 +34,10 @@ def _read_sheet(state: Path | None) -> InventorySheet:
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 @LANGUAGE
 @STATE
-def show(language: str, state: Path | None, *, as_json: bool) -> None:
+@EXPORT
+def show(language: str, state: Path | None, file: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
-    sheet = _read_sheet(state)
+    sheet = _read_sheet(state, file)
     if as_json:
         echo(format_json({"now": sheet.now, "changes": sheet.changes}))
         return
@@ -61,12 +57,13 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 )
 @LANGUAGE
 @STATE
-def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
+@EXPORT
+def export(out: Path, copy: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
 
     A rule of the jurisdiction requires the two copies.
     """
-    sheet, texts = _read_sheet(state), Texts(language)
+    sheet, texts = _read_sheet(state, file), Texts(language)
     content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")

@@ -6,27 +6,28 @@ from typing import Any
 import click
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
-from meters import JournalError, JournalView, open_view
+from meters import JournalView
 from meters.recall import read_details
+from tools.cli.journal_source import EXPORT, STATE, open_journal
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, format_figure, show
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
+@STATE
+@EXPORT
 @add_format_options
-def command(state: Path | None, *, output_format: OutputFormat) -> None:
+def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """Show every progressive level the machine keeps, its contributions and claims on a link, and the last hits.
 
     The last 25 hits of each level are shown (D-18).
     Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
     """
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_journal(state, file, check_pages=False) as view:
             own_levels = {
                 key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
                 for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
@@ -42,7 +43,7 @@ def command(state: Path | None, *, output_format: OutputFormat) -> None:
                 pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
                 for pool, hits in read_last_hits(view, FEATURES.entries, view.sequence).items()
             }
-    except (JournalError, LocalError) as error:
+    except LocalError as error:
         raise click.ClickException(str(error)) from None
     built_tables = _build_own_table(own_levels), _build_linked_table(linked), _build_hits_table(last_hits)
     tables = [table for table in built_tables if table is not None]

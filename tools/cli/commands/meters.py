@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from egm.config.cabinet_file import default_state_dir
-from meters import JournalError, JournalView, MeterReading, open_view
+from meters import JournalView, MeterReading
 from meters.entry import encode_canonical_json
 from meters.export import READOUT_SIGNATURE_PREFIX
 from meters.keys import MachineKey
@@ -19,7 +19,7 @@ from meters.storage import DiskStorage
 from meters.table import METER_BY_NAME, Unit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import EXPORT, STATE, open_journal
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
@@ -90,6 +90,7 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 
 @click.command()
 @STATE
+@EXPORT
 @click.option(
     "--where",
     multiple=True,
@@ -121,6 +122,7 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 def command(
     *,
     state: Path | None,
+    file: Path | None,
     where: tuple[str, ...],
     by: str | None,
     names: str | None,
@@ -136,32 +138,32 @@ def command(
     if by is not None and any(options.values()):
         with_it = " and ".join(option for option, given in options.items() if given)
         raise click.UsageError(f"--by splits the present meters and cannot be combined with {with_it}")
-    folder = state or default_state_dir()
-    try:
-        with open_view(folder) as view:
-            reading = _select_cells(view.meters(), where)
-            if by is not None:
-                _warn_of_empty_part(reading, by)
-                _print_split(reading, by, _Shape(digits, credit_cents), output_format)
-                return
-            values = read_jurisdiction_meters(reading, names) if names else reading.values
-            if since is not None:
-                values = _compute_difference(view, values, since)
-            document = _build_document(view, values, where)
-            shown_values = {name: value for name, value in values.items() if value or everything or names}
-            show(
-                output_format,
-                _build_table(
-                    (),
-                    (((name,), value) for name, value in shown_values.items()),
-                    _Shape(digits, credit_cents),
-                ),
-                document=_sign_readout(document, folder) if sign else document,
-                text_before=f"{SheetHead.of(view).text()}\n"
-                f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
-            )
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    if sign and file is not None:
+        raise click.UsageError(
+            "--sign signs with the key in a machine's memory and cannot be combined with --file"
+        )
+    with open_journal(state, file, check_pages=False) as view:
+        reading = _select_cells(view.meters(), where)
+        if by is not None:
+            _warn_of_empty_part(reading, by)
+            _print_split(reading, by, _Shape(digits, credit_cents), output_format)
+            return
+        values = read_jurisdiction_meters(reading, names) if names else reading.values
+        if since is not None:
+            values = _compute_difference(view, values, since)
+        document = _build_document(view, values, where)
+        shown_values = {name: value for name, value in values.items() if value or everything or names}
+        show(
+            output_format,
+            _build_table(
+                (),
+                (((name,), value) for name, value in shown_values.items()),
+                _Shape(digits, credit_cents),
+            ),
+            document=_sign_readout(document, state or default_state_dir()) if sign else document,
+            text_before=f"{SheetHead.of(view).text()}\n"
+            f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
+        )
 
 
 def _compute_difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
-from meters import JournalError, open_view
 from paytables.wording import format_percent
 from tools.audit.returns import EXPLAINED_Z, Return, iter_returns
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import EXPORT, STATE, open_journal
 from tools.cli.tables import (
     BAD_STYLE,
     DOUBT_STYLE,
@@ -29,21 +27,16 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 
 @click.command()
 @STATE
+@EXPORT
 @add_format_options
-def command(state: Path | None, *, output_format: OutputFormat) -> None:
+def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated if it is farther from the theoretical one than 99.9 % of correct machines
     would be after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
     """
-    try:
-        with (
-            show_progress("weighing every game"),
-            open_view(state or default_state_dir(), check_pages=True) as view,
-        ):
-            returns = list(iter_returns(view))
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    with show_progress("weighing every game"), open_journal(state, file) as view:
+        returns = list(iter_returns(view))
     reason = "\n".join(
         f"{line.game_version.game} at {line.game_version.denomination_cents}: {line.unknown_reason}"
         for line in returns

@@ -1,0 +1,136 @@
+"""What a machine's memory shows, the exported journal shows as well: meters, levels, returns, logs, the technical sheet."""
+
+import io
+import json
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+from rigs.moments import NOW
+
+from egm.app.features import FEATURES
+from egm.config.cabinet_file import Inventory
+from egm.kernel.entries import Log
+from egm.staff.inventory import note_inventory
+from egm.testing.machine import MachineRig, ScriptedChance
+from meters import JournalDamaged, export, open_view
+from meters.export import open_exported_view
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
+from tools.cli import main
+
+COMMANDS = [
+    ("meters",),
+    ("meters", "--by", "game"),
+    ("returns",),
+    ("levels",),
+    ("inventory", "show"),
+    *(("audit", "log", name) for name in ("plays", *(log.value for log in Log))),
+]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A machine's state, its exported journal, and an export of the later entries only."""
+    folder = tmp_path_factory.mktemp("exported")
+    rig = (
+        MachineRig(folder / "state", chance=ScriptedChance(*(0, 5, 10) * 3, 4711), devices=("printer",))
+        .boot()
+        .insert(2000)
+    )
+    for _ in range(3):
+        rig.play()
+        rig.report_shown()
+    rig.cash_out_ticket()
+    note_inventory(rig.machine, Inventory(base_number="B-12"))
+    rig.close()
+    key = MachineKey.load(DiskStorage(), folder / "state")
+    with open_view(folder / "state") as view:
+        for name, after in (("whole.jsonl", 0), ("later.jsonl", 5)):
+            with (folder / name).open("wb") as out:
+                export.write_export(view, key, out, NOW, after=after)
+    return folder
+
+
+@pytest.mark.requirement("E-09", "D-17")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_memory_and_export_show_the_same(folder, command):
+    from_memory = run(*command, "--state", folder / "state", "--json")
+    from_export = run(*command, "--file", folder / "whole.jsonl", "--json")
+    assert from_memory.exit_code == from_export.exit_code == 0, (from_memory.output, from_export.output)
+    assert from_export.output == from_memory.output
+    assert json.loads(from_export.output) is not None
+
+
+def test_the_view_of_an_export_has_all_that_the_view_of_the_memory_has(folder):
+    with (
+        open_view(folder / "state") as memory,
+        (folder / "whole.jsonl").open("rb") as file,
+        open_exported_view(file, "whole") as exported,
+    ):
+        assert [*exported.iter_bodies()] == [*memory.iter_bodies()]
+        assert exported.states() == memory.states()
+        assert exported.meters().values == memory.meters().values
+        assert (exported.fingerprint, exported.head_hash) == (memory.fingerprint, memory.head_hash)
+        assert [e.id for e in FEATURES.entries.read_log(exported, Log.BILLS)] == [
+            e.id for e in FEATURES.entries.read_log(memory, Log.BILLS)
+        ]
+        exported.self_audit()
+
+
+def _change_byte(data):
+    at = data.index(b"bill.in") + 5
+    return data[:at] + b"x" + data[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_change_byte, "SHA-256"),
+        (lambda data: data[: data.rindex(b'{"sha256"')], "footer is missing"),
+        (lambda _: b"", "the file is empty"),
+        (lambda data: data.replace(b"open-egm journal 1", b"open-egm journal 9"), "not an export"),
+        (lambda data: data.replace(b'"kind"', b'"kinds"', 1), "line 2"),
+        (lambda data: b"\n".join([*data.splitlines()[:3], *data.splitlines()[2:]]) + b"\n", "UNIQUE"),
+    ],
+)
+def test_an_altered_export_shows_nothing_but_the_reason(folder, tmp_path, change, reason):
+    file = tmp_path / "altered.jsonl"
+    file.write_bytes(change((folder / "whole.jsonl").read_bytes()))
+    for command in (("meters",), ("audit", "log", "plays"), ("returns",)):
+        refused = run(*command, "--file", file)
+        assert refused.exit_code == 1
+        assert refused.output.startswith(f"Error: {file}")
+        assert reason in refused.output
+
+
+def test_an_export_of_later_entries_is_refused_by_name(folder):
+    refused = run("meters", "--file", folder / "later.jsonl")
+    assert refused.exit_code == 1
+    assert "it begins after entry 5; a complete export is needed" in refused.output
+    refused = run("meters", "--file", folder / "whole.jsonl", "--json", "--sign")
+    assert refused.exit_code == 2
+    assert "cannot be combined with --file" in refused.output
+
+
+@pytest.mark.parametrize(
+    "claimed", [{"public_key": MachineKey(b"7" * 32).public_key}, {"sequence": 9999}, {"head_hash": "0" * 64}]
+)
+def test_a_header_that_does_not_fit_its_entries_is_refused_although_it_is_signed(folder, claimed):
+    key = (
+        MachineKey(b"7" * 32) if "public_key" in claimed else MachineKey.load(DiskStorage(), folder / "state")
+    )
+    file = io.BytesIO()
+    with open_view(folder / "state") as view:
+        facts = {name: getattr(view, name) for name in ("public_key", "sequence", "head_hash", "iter_bodies")}
+        export.write_export(SimpleNamespace(**facts | claimed), key, file, NOW)
+    file.seek(0)
+    with (
+        pytest.raises(JournalDamaged, match="another machine key or another last entry"),
+        open_exported_view(file, "forged"),
+    ):
+        pass
