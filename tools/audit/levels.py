@@ -56,7 +56,7 @@ from meters import Phase, StoredEntry, Transfer
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
-from tools.audit.plain_games import Games, PlainRun
+from tools.audit.plain_games import Games
 from tools.audit.records import (
     LevelCarried,
     record_of,
@@ -101,8 +101,6 @@ class LevelAudit:
         """The commitment to each mystery prize of a linked level, as first received, by pool and prize number."""
         self._register_lines: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
         """The lines about progressive hits in the register of wins, by play."""
-        self._games_without_levels: set[str] = set()
-        """The digests of game definitions without progressive levels."""
         self._late_register_lines: dict[str, LevelHit] = {}
         """The lines of the register about hits that were registered after their play had ended, by id of the line."""
         self._claims_with_ruling: set[str] = set()
@@ -120,10 +118,7 @@ class LevelAudit:
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
-                if started_game is not None and (
-                    started_game.game.digest not in self._games_without_levels
-                    or started_game.levels != _NO_LEVELS_PLAYED
-                ):
+                if started_game is not None:
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
                 if self._open_plays or self._register_lines or kind == GAME_VOID.kind:
@@ -144,10 +139,6 @@ class LevelAudit:
     def can_start_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
         return not (self._open_plays or self._register_lines)
-
-    def add_plain_run(self, run: PlainRun) -> None:
-        """Store that the games of a run of plain games have no progressive levels."""
-        self._games_without_levels.update(digest for digest, _ in run.played_tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield a sentence for each level whose derived amount differs from the balance of its account."""
@@ -292,8 +283,6 @@ class LevelAudit:
         """Check the progressive contributions, draws and hits that the start of a play records."""
         game_name, level_record = started_game.game, started_game.levels
         game = self._games.find(game_name.id, game_name.digest)
-        if game is not None and not game.list_every_level():
-            self._games_without_levels.add(game.digest)
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return

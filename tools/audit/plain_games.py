@@ -1,12 +1,12 @@
 """Plain games, which make up nearly all entries of a journal, checked from their bytes.
 
-A plain game is one of a machine with one position: a wager of cashable credit, the draws, perhaps choices of
-the player, perhaps returned stakes, and a win to the credit meter or none. It may start with a table's state
-and leave another, such as a shoe, but no standing bets. Its entries follow each other. Everything in them
-follows from the definition, the draws, the choices, the table, the credit and the entry before, except for
-the time and the language. They are therefore not interpreted: this module builds the bytes that a machine
-must write and compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the
-record, the outcome, the counts, the dimensions and the transfers at once.
+A plain game is one of a machine with one position: a wager of cashable credit that plays for no progressive
+level, the draws, perhaps choices of the player, perhaps returned stakes, and a win to the credit meter or none.
+It may start with a table's state and leave another, such as a shoe, but no standing bets. Its entries follow
+each other. Everything in them follows from the definition, the draws, the choices, the table, the credit and the
+entry before, except for the time and the language. They are therefore not interpreted: this module builds the
+bytes that a machine must write and compares them with the journal's. Equal bytes prove the canonical form, the
+hash chain, the record, the outcome, the counts, the dimensions and the transfers at once.
 
 Games that follow one another form a :class:`PlainRun`. It states the credit, the tables and the previous
 entry with which the first game started, which the auditor compares with the journal before it, and the sums
@@ -484,7 +484,7 @@ class PlainGames:
             and encode_canonical_json(game.build_wager(wager.credits, **wager.options).to_json())
             == wager_json
             and has_prescribed_amounts(game, wager, unit_cents)
-            and not game.list_every_level()
+            and not game.list_levels(wager)
             and find_table_keys(game.rules, 1) == _NO_TABLE_KEYS
         )
         stake_cents = wager.credits * unit_cents

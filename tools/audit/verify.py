@@ -308,7 +308,6 @@ class Auditor:
         self.report.entries += run.entries
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
-        self._levels.add_plain_run(run)
         ledger = self._ledger
         for (source, target, key), (amount_cents, times) in run.flows.items():
             ledger.add_flow((source, target, key), amount_cents, times)

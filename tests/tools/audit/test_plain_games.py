@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from journals import make_state
 from plain_journals import (
+    BETS,
     CARDS,
     GAMES,
     KEY,
@@ -34,6 +35,7 @@ from plain_journals import (
 from rigs.lies import read_signed_entries, reorder_entries
 
 import tools.audit.jobs
+from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType
 from egm.testing.machine import MachineRig
 from meters import JournalDamaged, open_view
@@ -42,6 +44,8 @@ from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGames
 from tools.cli import main
 from tools.dev.lies import Liar, adopt_entries, compute_journal_tag, rewrite_chain
+
+PROGRESSIVE_TABLE = "quebec-caribbean-stud"
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +109,32 @@ def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monk
     assert '"ok": true' in report
     assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
     assert audit(dealt, jobs=2)[0] == report
+
+
+@pytest.mark.requirement("E-13", "I-03")
+def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, monkeypatch):
+    """The side bet feeds the level; without it, the same table's games are plain, before and after."""
+    rig = MachineRig(
+        tmp_path / "state",
+        games=(PROGRESSIVE_TABLE,),
+        denominations_cents=(100,),
+        levels=(LevelSlot(game=PROGRESSIVE_TABLE, level="jackpot"),),
+        chance=SeededChance(11),
+    )
+    rig.boot().insert(10_000)
+    for bets in ({"ante": 2}, {"ante": 2, "progressive": 1}, {"ante": 2}):
+        monkeypatch.setitem(BETS, PROGRESSIVE_TABLE, bets)
+        play(rig, PROGRESSIVE_TABLE, 3)
+    bodies = list(rig.journal.iter_bodies())
+    rig.close()
+    started = [body for body in bodies if b'"kind":"game.start"' in body]
+    assert [b'"fed"' in body for body in started] == [False] * 3 + [True] * 3 + [False] * 3
+    checked = list_entries_checked_one_by_one(bodies, monkeypatch)
+    assert [body for body in started if body in checked] == [started[0], *started[3:6]]
+    report, fast = audit(bodies)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert '"ok": true' in report
+    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
 
 
 @pytest.mark.parametrize("entries", [2, 7, 16])
