@@ -252,7 +252,7 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
         b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
     ],
 )
-def test_a_malformed_request_leaves_no_word_in_the_log(exporter, said, capfd):
+def test_a_malformed_request_writes_nothing_to_the_log(exporter, said, capfd):
     port = exporter[1].port
     with (
         socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as line,

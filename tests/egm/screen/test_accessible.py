@@ -39,7 +39,7 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_the_measure_is_that_of_the_standard():
+def test_contrast_is_computed_as_the_standard_defines_it():
     assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
     assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.01)
 
@@ -88,7 +88,9 @@ class Meter(Painter):
         pytest.param(PORTRAIT, "fr", GAMES, id="upright", marks=pytest.mark.slow),
     ],
 )
-def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, theme, layout, language, looks):
+def test_every_text_has_enough_contrast_with_its_background(
+    published, outcomes, theme, layout, language, looks
+):
     """Keys whose lamp is out are not to be read as lit; everything else is."""
     picture = Picture(theme, scale=0.5, layout=layout)
     meter = picture.painter = Meter(theme, 0.5)
@@ -110,7 +112,7 @@ def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, them
     assert not faults, "\n".join(map(str, sorted(faults)))
 
 
-def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme):
+def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     wish = {
@@ -126,7 +128,7 @@ def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme)
     assert seen == [0, 1, 2, 1]
 
 
-def test_all_play_is_possible_from_the_deck_alone(published, theme):
+def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     """Bet, play, choose a game and a denomination, read the help: with ten keys and no finger on the glass."""
     picture = Picture(theme)
     view = build_idle_view(published, published[0], "en")
@@ -164,7 +166,7 @@ def test_all_play_is_possible_from_the_deck_alone(published, theme):
     assert {name for name, _ in said} == {"bet", "play", "game", "denomination"}
 
 
-def test_the_place_marked_is_seen_without_colour(published, theme):
+def test_the_focused_target_can_be_seen_without_colour(published, theme):
     """The frame changes brightness, not only hue: grey pictures differ too."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)

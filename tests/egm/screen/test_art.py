@@ -51,7 +51,7 @@ def test_every_game_of_the_library_has_a_look(published, theme):
 
 @pytest.mark.parametrize("side", [32, 512])
 @pytest.mark.parametrize("name", sorted(DRAWINGS))
-def test_a_drawing_fills_its_place_and_is_premultiplied(name, side):
+def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
     art = draw_symbol(name, name, (side, side))
     assert art.get_size() == (side, side)
     box = art.get_bounding_rect()
@@ -62,7 +62,7 @@ def test_a_drawing_fills_its_place_and_is_premultiplied(name, side):
 
 
 @pytest.mark.parametrize("name", sorted({path.stem for path in DRAWINGS.values()} - {"pilot", "prism"}))
-def test_a_drawing_is_whole_but_for_light_that_goes_out_of_it(name):
+def test_only_the_glow_of_a_drawing_crosses_its_edge(name):
     art = draw_symbol(name, name, (200, 200))
     edge = [art.get_at(at).a for i in range(200) for at in ((i, 0), (i, 199), (0, i), (199, i))]
     assert max(edge) <= 100
@@ -70,7 +70,7 @@ def test_a_drawing_is_whole_but_for_light_that_goes_out_of_it(name):
 
 @pytest.mark.parametrize("size", [(32, 32), (512, 512), (300, 100)])
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_of_a_scene_is_whole_and_takes_the_colour_it_is_given(name, size):
+def test_a_picture_of_a_scene_is_complete_and_takes_the_given_colour(name, size):
     drawn = render_own_picture(name, size)
     assert drawn.get_size() == size
     box = drawn.get_bounding_rect()
@@ -82,7 +82,7 @@ def test_a_picture_of_a_scene_is_whole_and_takes_the_colour_it_is_given(name, si
     assert 0 < light <= opaque <= 128
 
 
-def test_no_picture_is_left_that_nothing_shows():
+def test_every_picture_file_is_shown_somewhere():
     source = "".join(path.read_text(encoding="utf-8") for path in _FOLDER.parents[1].rglob("*.py"))
     assert PICTURES
     for name in PICTURES:
@@ -90,7 +90,7 @@ def test_no_picture_is_left_that_nothing_shows():
         assert f'"{name}"' in source or (kind and f'f"{kind}_{{' in source), name
 
 
-def test_every_drawing_is_of_what_the_decoder_knows():
+def test_every_drawing_uses_only_what_the_decoder_supports():
     files = sorted({*DRAWINGS.values(), *_FOLDER.glob("*.svg")})
     assert len(files) > 110
     for file in files:
@@ -108,7 +108,7 @@ def test_every_drawing_is_of_what_the_decoder_knows():
                 assert held, f"{file.name}: {paint}"
 
 
-def test_every_drawing_could_be_a_games_own(tmp_path):
+def test_every_drawing_would_be_accepted_as_a_games_picture(tmp_path):
     file = tmp_path / "mine.toml"
     assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
     text = file.read_text(encoding="utf-8")
@@ -139,21 +139,21 @@ def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path,
             draw_symbol("cherry", "Cherry", (40, 40))
 
 
-def test_a_symbol_nobody_has_drawn_is_named(theme):
+def test_a_symbol_without_a_drawing_shows_its_name(theme):
     unknown = draw_symbol("zzz", "Zzz", (80, 80))
     assert find_drawing_name("zzz") is None
     assert unknown.get_bounding_rect().width > 60
     assert draw_symbol("blank", "", (20, 20)).get_bounding_rect().width == 0
 
 
-def test_names_find_their_drawings():
+def test_drawings_are_found_by_symbol_name():
     assert find_drawing_name("Triple Bar") == "triple_bar"
     assert find_drawing_name("K") == "king"
     assert find_drawing_name("7") == "seven"
     assert find_drawing_name("red-seven") == "red_seven"
 
 
-def test_paint_of_two_stops_runs_from_the_one_to_the_other():
+def test_a_gradient_runs_from_its_first_colour_to_its_last():
     surface = create_painted_surface((4, 200), Linear(((0, (255, 0, 0, 255)), (1, (0, 0, 255, 255)))))
     assert surface.get_at((1, 0)).r > 240
     assert surface.get_at((1, 199)).b > 240

@@ -46,7 +46,7 @@ class Player:
         return {spot: credits_ for spot, credits_ in self.view.chips.bets.items() if credits_}
 
 
-def test_a_chip_on_a_bet_lays_the_least_on_those_it_needs_and_they_leave_together(theme):
+def test_a_chip_also_places_the_minimum_of_required_bets_and_is_removed_with_them(theme):
     player = Player(MULTI, theme)
     player.does("chip", 10)
     assert player.does("spot", "second") == {"main": 2, "second": 10}
@@ -60,7 +60,7 @@ def test_a_chip_on_a_bet_lays_the_least_on_those_it_needs_and_they_leave_togethe
     assert player.view.chips.refusal_key == "needs"
 
 
-def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
+def test_the_three_bets_of_a_round_are_placed_and_removed_together(theme, monkeypatch):
     data = load_game(MULTI)
     three = data.rules.definition.model_copy(
         update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
@@ -77,7 +77,7 @@ def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
         assert set(player.does("spot", spot)) == {"main", "second", "third"}
 
 
-def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
+def test_a_side_bet_cannot_exceed_the_main_bet(theme):
     player = Player(OPTIONS, theme)
     player.does("chip", 5)
     assert player.does("spot", "main") == {"main": 6}
@@ -118,7 +118,7 @@ def split():
 @pytest.mark.parametrize(
     ("language", "names"), [("en", ["Hand 1", "Hand 3", "Hand 2"]), ("fr", ["Main 1", "Main 3", "Main 2"])]
 )
-def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, names):
+def test_split_hands_keep_their_numbers(split, theme, language, names):
     _, told = felt(OPTIONS)
     view = build_idle_view((told,), told, language)
     stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -139,9 +139,7 @@ def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, 
         ("fr", "Votre choix", "Le joueur 1 décide\N{NO-BREAK SPACE}: il reste 9 s"),
     ],
 )
-def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_it_is(
-    theme, language, own, other
-):
+def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme, language, own, other):
     game, told = felt(OPTIONS)
     wager = game.build_wager(10, bets={"main": 10})
     said = []
@@ -169,7 +167,7 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
     assert said[1] == other
 
 
-def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
+def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     """What moves ends where the display says, card by card."""
     asked = Decision(
         play_id="p", kind="blackjack", options=("stand",), display=dict(split.decision.prompt), cues=()
@@ -220,7 +218,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     ]
 
 
-def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
+def test_a_strategy_chart_has_a_row_for_every_hand_and_only_drawable_signs():
     for name in (MULTI, OPTIONS, "quebec-blackjack", "monaco-blackjack"):
         chart = load_game(name).build_presentation()["chart"]
         assert chart["columns"] == ["2", "3", "4", "5", "6", "7", "8", "9", "10", "A"]
@@ -232,7 +230,7 @@ def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
     assert rows["Pair, 8"] == ("Paire, 8", "PPPPPPPP..")
 
 
-def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
+def test_a_burned_card_belongs_to_no_hand(theme):
     view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)

@@ -30,7 +30,7 @@ def staged(name, theme, language="en", **changes):
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
-def test_a_shuffle_a_burnt_card_or_a_position_is_no_hand(theme, name):
+def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, name):
     """At every moment of a deal the hands are those of its end."""
     game, told = felt(name)
     view = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["moving"]
@@ -47,7 +47,7 @@ def test_a_shuffle_a_burnt_card_or_a_position_is_no_hand(theme, name):
 
 @pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("bought", "options"), [(5, {}), (200, {}), (500, {}), (30, {"hands": 10})])
-def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bought, options):
+def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, options):
     """A bet named by its price alone is of the hands the rules play for it."""
     changes = {"bet_credits": bought, "bet_wager": options}
     game, stage = staged("jacks-or-better-9-6", theme, **changes)
@@ -58,7 +58,7 @@ def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bo
     assert format_pay(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
 
 
-def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
+def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
         _, stage = staged(name, theme)
         keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE)]
@@ -68,7 +68,7 @@ def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
 @pytest.mark.parametrize(
     ("language", "said"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
 )
-def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
+def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
     _, stage = staged("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)
     lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
@@ -76,7 +76,7 @@ def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
 
 
 @pytest.mark.requirement("E-01")
-def test_a_recalled_round_of_a_table_has_its_cloth_and_its_cards(theme):
+def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
     _, told = felt("quebec-baccarat")
     view = dict(felt_scenes(felt("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))["settled"]
     display = view.show.steps[-1].display

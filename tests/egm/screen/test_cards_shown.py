@@ -27,7 +27,7 @@ def dealing(theme, name="monaco-punto-banco"):
 
 
 @pytest.mark.parametrize("by", ["touch", "key"])
-def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
+def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by):
     view, picture = dealing(theme)
     left, top, width, height = picture._build_stage(view).layout.field
     action = (
@@ -51,7 +51,7 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
-def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
+def test_the_hands_of_punto_banco_are_named_like_its_bets(theme):
     for name, called in (("monaco-punto-banco", ("Punto", "Banco")), ("quebec-baccarat", ("Player", "Bank"))):
         hands = {hand["id"]: hand["names"]["en"] for hand in felt(name)[1].presentation["hands"]}
         assert (hands["player"], hands["bank"]) == called
@@ -59,7 +59,7 @@ def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
 
 @pytest.mark.requirement("S-52")
 @pytest.mark.parametrize(("language", "player"), [("en", "Player 1"), ("fr", "Joueur 1")])
-def test_a_hand_that_several_bet_on_is_named_with_the_player_who_holds_it(theme, language, player):
+def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, language, player):
     view = dict(felt_scenes(*felt("monaco-banque-a-tout-va"), language, theme, LANDSCAPE))["shared-settled"]
     stage = Picture(theme)._build_stage(view)
     hands = read_final_hands(view.show.result.display)
@@ -69,7 +69,7 @@ def test_a_hand_that_several_bet_on_is_named_with_the_player_who_holds_it(theme,
     assert own == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
 
 
-def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
+def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     game, told = felt("quebec-baccarat")
     view = build_idle_view((told,), told, "en")
     stage = Picture(theme)._build_stage
@@ -93,7 +93,7 @@ def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name, layout):
+def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     _, told = felt(name)
     picture = Picture(theme, layout=layout)
     view = build_idle_view((told,), told, "en")

@@ -38,7 +38,7 @@ def list_placeholders(text):
 
 
 @pytest.mark.requirement("C-18")
-def test_both_catalogues_have_the_same_keys_and_names_in_braces():
+def test_both_catalogues_have_the_same_keys_and_placeholders():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert english.keys() == french.keys()
     assert {key: list_placeholders(text) for key, text in english.items()} == {
@@ -109,7 +109,7 @@ def test_every_text_that_the_source_asks_for_exists():
 
 @pytest.mark.requirement("G-12:a", "E-08")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_every_code_of_the_machine_has_words(language):
+def test_every_code_of_the_machine_has_a_text(language):
     texts = Texts(language)
     codes = [f"tilt.text.{code}" for code in FAULTS if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
@@ -135,7 +135,7 @@ def test_every_code_of_the_machine_has_words(language):
         ("fr_CA", 99, f"0,99{NBSP}$"),
     ],
 )
-def test_money_has_each_language_its_form(language, cents, form):
+def test_money_is_formatted_for_each_language(language, cents, form):
     assert Texts(language).money(cents, "CAD") == form
 
 
@@ -144,7 +144,7 @@ def test_money_is_exact_far_beyond_what_a_float_holds():
 
 
 @pytest.mark.requirement("N-01:b")
-def test_the_clock_shows_the_places_own_time_with_the_half_of_the_day():
+def test_the_clock_shows_the_venues_time_with_am_or_pm():
     montreal = timezone(timedelta(hours=-5))
     assert "8:05" in Texts("en", montreal).clock("2026-11-21T01:05:00+00:00")
     assert "p.m." in Texts("en", montreal).clock("2026-11-21T01:05:00Z")
@@ -153,7 +153,7 @@ def test_the_clock_shows_the_places_own_time_with_the_half_of_the_day():
     assert Texts("fr", UTC).clock("2026-11-21T13:05:00+00:00") == "13 h 05"
 
 
-def test_what_is_missing_is_named():
+def test_a_missing_text_is_named():
     with pytest.raises(CatalogueError, match=r"en\.toml: no\.such: no such text"):
         Texts("en").say("no.such")
     with pytest.raises(CatalogueError, match=r"status\.paying: cannot be filled"):
@@ -169,14 +169,14 @@ def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
     assert flatten_catalogue({"a": {"b": "c"}}) == {"a.b": "c"}
 
 
-def test_a_fault_nobody_has_worded_says_whose_it_is():
+def test_a_fault_without_a_text_names_its_device():
     assert format_fault(Texts("en"), "hopper.strange") == "Hopper failure"
     assert format_fault(Texts("en"), "strange") == "Fault"
 
 
 @pytest.mark.requirement("Q-14")
 @pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
-def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
+def test_in_quebec_the_malfunction_clause_promises_the_refund(place):
     """Ss. 94-95: no blanket "malfunction voids all"; the bet comes back, except to whoever disrupts."""
     defect = load_profile(place).pay_out.defect
     english, french = Texts("en"), Texts("fr")
@@ -203,7 +203,7 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
 
 
 @pytest.mark.requirement("E-08")
-def test_every_entry_and_every_meter_has_words():
+def test_every_journal_entry_and_every_meter_has_a_name():
     """What the journal may hold and the machine counts is nowhere shown by its key."""
     texts = Texts("fr")
     kinds = {rule.kind for rule in RULES if "{" not in rule.kind}

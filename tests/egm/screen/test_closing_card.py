@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pygame
 import pytest
-from test_what_players_are_told import words_on
+from test_player_information import words_on
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
@@ -20,7 +20,7 @@ BET = 100
 
 @pytest.mark.parametrize("name", list_library_games())
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
-def test_a_feature_closes_with_its_card_whatever_it_won(name, language, published, outcomes, theme):
+def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, published, outcomes, theme):
     game = next(each for each in published if each.id == name)
     feature = outcomes[name].feature
     if feature is None:
@@ -44,7 +44,7 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
 
 
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
-def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outcomes, theme):
+def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, outcomes, theme):
     """Its own name, not only that of the feature it came from."""
     game = next(each for each in published if each.id == "lantern-harbour")
     found = outcomes[game.id]

@@ -49,7 +49,7 @@ def drawn(view, theme, layout=LANDSCAPE):
 # ---------------------------------------------------------------------------------------------- credit
 @pytest.mark.requirement("F-03", "D-12")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_promotional_credit_is_never_taken_for_money(published, game, theme, layout):
+def test_promotional_credit_is_never_shown_as_money(published, game, theme, layout):
     plain = build_idle_view(published, game, "en", credit_cents=2000)
     assert format_promotional_credit(stage(plain, theme)) == ""
     kinds = {"credit_cents": 2000, "restricted_cents": 500, "nonrestricted_cents": 300}
@@ -61,9 +61,7 @@ def test_promotional_credit_is_never_taken_for_money(published, game, theme, lay
 
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and_nowhere_else(
-    published, game, theme, layout
-):
+def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(published, game, theme, layout):
     picture = Picture(theme, layout=layout)
     middle = (layout.message[0] + layout.message[2] / 2, layout.message[1] + layout.message[3] / 2)
     rest = Residual(amount_cents=3)
@@ -85,7 +83,7 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
 
 
 @pytest.mark.requirement("C-12", "F-10")
-def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(published, game, theme):
+def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(published, game, theme):
     view = build_idle_view(published, game, "en", residual=Residual(amount_cents=3, prize_cents=5))
     assert "3 chances in 5 to win $0.05" in describe_residual_credit(stage(view, theme))
     view = build_idle_view(published, game, "fr", residual=Residual(amount_cents=3, prize_cents=5))
@@ -94,7 +92,7 @@ def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(publi
 
 # ---------------------------------------------------------------------------------------------- locks
 @pytest.mark.parametrize(("cash_out", "said"), [(False, "account"), (True, "cash-out")])
-def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
+def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
         replace(rest, page=Page.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
@@ -112,7 +110,7 @@ def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme,
     assert drawn(view, theme) != drawn(rest, theme)
 
 
-def test_a_lock_that_says_no_more_is_still_a_lock(rest, game, theme):
+def test_a_lock_without_details_is_shown_as_a_lock(rest, game, theme):
     view = apply_message(rest, build_snapshot(game, "en", state="locked", accepts=()))
     assert describe_scene(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
@@ -144,7 +142,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     assert "120" in heard_words[2]
 
 
-def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outcomes, theme):
+def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     play = view.show.play.model_copy(update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0})
     won = replace(view, show=replace(view.show, play=play))
@@ -161,7 +159,9 @@ def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outco
     ("language", "name", "choice"),
     [("en", "Orchard hamper", "in money instead"), ("fr", "Panier du verger", "en argent")],
 )
-def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, theme, language, name, choice):
+def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
+    published, game, theme, language, name, choice
+):
     for cash, amount_cents in ((False, 0), (True, 1850)):
         owed = Handpay(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
@@ -173,7 +173,7 @@ def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, t
         assert ("18" in told) is bool(amount_cents)
 
 
-def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(published, game, theme):
+def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published, game, theme):
     """$19.45 was cashed out, and the page told of 45 cents alone."""
     said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
@@ -184,7 +184,7 @@ def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(publ
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
+def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(rest, theme, language):
     gone = mark_link_lost(rest)
     assert describe_scene(stage(gone, theme, language), Scene.LOST).who_can_help == ""
     still = mark_link_lost(

@@ -48,7 +48,7 @@ def drawn(view, theme, layout):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_the_thrown_dice_lie_above_the_answers(playing, theme, layout):
+def test_thrown_dice_are_drawn_above_the_decision_keys(playing, theme, layout):
     question = Decision(
         play_id=playing.game.id,
         kind="double",

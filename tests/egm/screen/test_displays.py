@@ -34,7 +34,7 @@ def frame(colour):
     return made
 
 
-def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
+def test_frames_alternate_between_the_buffers_of_the_first_display(card):
     output = DisplayOutput(card)
     assert output.size == SIZE
     assert not card.lit, "what was shown before stands until there is a frame"
@@ -49,11 +49,11 @@ def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
 
 
 @pytest.mark.parametrize(("display", "connector"), [(0, FIRST), (1, SECOND), (7, SECOND)])
-def test_the_display_to_show_on_is_chosen(card, display, connector):
+def test_the_configured_display_is_used(card, display, connector):
     assert DisplayOutput(card, display).number == connector
 
 
-def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
+def test_an_unplugged_display_is_turned_on_again_when_reconnected(card):
     output = DisplayOutput(card)
     output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
@@ -68,7 +68,7 @@ def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
     assert card.seen(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
 
 
-def test_another_display_ends_the_process_which_is_started_anew(card):
+def test_a_different_display_ends_the_process_so_that_it_restarts(card):
     output = DisplayOutput(card)
     output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
@@ -78,7 +78,7 @@ def test_another_display_ends_the_process_which_is_started_anew(card):
         output.show_frame(frame((10, 1, 2)))
 
 
-def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it_goes(card):
+def test_the_players_picture_moves_to_its_display_when_connected_not_when_removed(card):
     card.plug(FIRST)
     output = DisplayOutput(card)
     assert output.number == SECOND, "the only one"
@@ -92,7 +92,7 @@ def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it
     assert output.number == FIRST
 
 
-def test_a_frame_too_soon_is_left_out_and_a_display_that_was_set_otherwise_is_lit(card):
+def test_an_early_frame_is_dropped_and_a_display_in_another_mode_is_turned_on(card):
     output = DisplayOutput(card)
     output.show_frame(frame((10, 1, 2)))
     card.refused = {Call.PAGE_FLIP: errno.EBUSY}
@@ -151,7 +151,7 @@ def test_with_one_display_there_is_no_top_screen(card, signs):
     assert not card.leases
 
 
-def test_a_second_display_is_lent_to_the_top_screen_whenever_it_appears(card, signs):
+def test_a_second_display_is_leased_to_the_top_screen_when_it_appears(card, signs):
     card.plug(SECOND)
     signs.step()
     card.plug(SECOND, OTHER)
@@ -192,7 +192,7 @@ def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs,
     assert signs.started == 2, "no display, no top screen"
 
 
-def test_a_card_that_lends_nothing_does_not_stop_the_players_picture(card, signs, capsys):
+def test_a_card_without_leases_does_not_stop_the_players_picture(card, signs, capsys):
     card.refused = {Call.CREATE_LEASE: errno.EOPNOTSUPP}
     for _ in range(15):
         signs.step()
@@ -201,7 +201,7 @@ def test_a_card_that_lends_nothing_does_not_stop_the_players_picture(card, signs
     assert card.seen(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
 
 
-def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
+def test_a_missing_graphics_card_is_named(tmp_path, card):
     with pytest.raises(DisplayError, match="no card has a display"):
         Card.open(tmp_path)
     (tmp_path / "card0").touch()
@@ -213,7 +213,7 @@ def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
         DisplayOutput(card)
 
 
-def test_a_card_without_a_crtc_more_says_so(card):
+def test_a_card_without_a_free_crtc_is_named(card):
     first, second = card.list_connected()
     with pytest.raises(DisplayError, match=f"connector {SECOND}: the card can drive no more"):
         card.find_crtc(second, taken_crtcs=card.crtcs)
@@ -232,7 +232,7 @@ def bare(monkeypatch):
 
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize(("deaf", "driver"), [(False, "evdev"), (True, "dummy")])
-def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, deaf, driver):
+def test_a_console_window_draws_and_receives_input(theme, card, deaf, driver):
     window = Window(theme, output=DisplayOutput(card), ignores_touches=deaf)
     assert pygame.display.get_driver() == driver
     window.picture.draw(window.frame(), View(now=1.0))
@@ -243,7 +243,7 @@ def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, 
 
 
 @pytest.mark.usefixtures("bare")
-def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
+def test_touches_and_pointer_map_to_their_positions(theme, card):
     """A pointer's place comes as one on the size of SDL's driver, a finger's as a share of the display."""
     window = Window(theme, output=DisplayOutput(card))
     width, height = pygame.display.get_desktop_sizes()[0]
@@ -257,7 +257,7 @@ def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
 
 
 @pytest.mark.usefixtures("bare")
-def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, card, signs):
+def test_closing_the_players_window_ends_the_top_screen(theme, card, signs):
     window = Window(theme, output=signs.output, top_screen=signs.above)
     for _ in range(3):
         assert window.inputs() == []

@@ -38,7 +38,7 @@ def draw(picture, view, flags=0):
     return pygame.image.tobytes(surface, "RGB")
 
 
-def test_the_tables_of_a_service_page_are_those_of_the_page_the_sheet_and_the_language_of_now():
+def test_cached_service_tables_follow_page_sheet_and_language():
     used, drawn = Picture(load_theme(), scale=SCALE), set()
     meters = build_page_view("en", "meters")
     equal = meters.snapshot.model_copy(update={"page": meters.snapshot.page.model_copy(deep=True)})
@@ -57,7 +57,7 @@ def test_the_tables_of_a_service_page_are_those_of_the_page_the_sheet_and_the_la
 
 
 @pytest.mark.parametrize("angle", [0.0, 3.3, 17.2, 45.0, 181.9])
-def test_a_turned_disc_is_drawn_as_its_whole_surface_would_be(angle):
+def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
     face = pygame.Surface((203, 203), pygame.SRCALPHA)
     pygame.draw.circle(face, (170, 60, 90, 255), (101, 101), 101)
     turned = pygame.transform.rotozoom(face.premul_alpha(), angle, 1.0)
@@ -74,7 +74,7 @@ def test_a_turned_disc_is_drawn_as_its_whole_surface_would_be(angle):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
-def test_a_notice_moves_nothing_that_is_touched_on_a_service_page(layout):
+def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
     picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "meters")
     page = view.snapshot.page.model_copy(update={"notice": say("service.done")})
     with_notice = apply_message(view, view.snapshot.model_copy(update={"page": page}))

@@ -89,7 +89,7 @@ async def walked(folder):
     return pages
 
 
-def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, published, theme):
+def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, published, theme):
     monkeypatch.chdir(tmp_path)  # pages name files, whose paths have one length wherever the tests run
     pages = list(
         {page.model_dump_json(exclude={"id"}): page for page in asyncio.run(walked(Path()))}.values()
@@ -131,7 +131,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
     assert not faults, "\n".join(map(str, faults[:40]))
 
 
-def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
+def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.prepare()
     draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}]})

@@ -43,7 +43,7 @@ def texts_of(value: Any, language: str) -> Iterator[str]:
             yield from texts_of(inner, language)
 
 
-def test_what_english_calls_by_a_term_french_calls_by_the_same_one():
+def test_each_english_term_has_one_french_term():
     english, french = read_catalogue("en"), read_catalogue("fr")
     met = 0
     for term in TERMS:
@@ -71,7 +71,7 @@ def test_no_text_has_a_word_the_glossary_forbids():
                     assert not says(text, [form]), (form, text)
 
 
-def test_every_exception_is_one():
+def test_every_listed_exception_is_needed():
     """A text named under ``but`` exists, has the English term, and says it otherwise."""
     english, french = read_catalogue("en"), read_catalogue("fr")
     named = [(term, key) for term in TERMS for key in term.get("but", ())]

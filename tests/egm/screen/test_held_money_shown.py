@@ -30,7 +30,7 @@ def said(published, theme, language, values, credit_cents=0):
 @pytest.mark.parametrize(
     "values", [{"amount_cents": 2000}, {"held": "bill"}, {}], ids=["amount", "bill", "nothing"]
 )
-def test_a_bill_jam_is_all_that_is_said(published, theme, language, values):
+def test_with_a_bill_jam_the_player_reads_only_about_it(published, theme, language, values):
     words = said(published, theme, language, values)
     assert len(words) == 1
     assert Texts(language).say("status.insert") not in words
@@ -39,13 +39,13 @@ def test_a_bill_jam_is_all_that_is_said(published, theme, language, values):
         assert "20" in next(iter(words))
 
 
-def test_with_credit_the_next_step_is_said_beside_a_fault_that_holds_nothing(published, theme):
+def test_a_fault_without_held_money_also_shows_the_next_step(published, theme):
     assert len(said(published, theme, "en", {}, credit_cents=500)) == 2
     assert len(said(published, theme, "en", {"amount_cents": 2000}, credit_cents=500)) == 1
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_tilt_that_holds_money_says_how_much(published, theme, language):
+def test_a_tilt_states_the_amount_that_it_holds(published, theme, language):
     tilt = {"since": "2026-01-01T10:00:00+00:00", "cleared_by": "ruling"}
     tilts = (
         Tilt(code="hopper.jam", held_cents=700, since=tilt["since"], cleared_by="attendant"),

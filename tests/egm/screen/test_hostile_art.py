@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from click.testing import CliRunner
-from test_own_art import SVG, game_of_ones_own, png
+from test_game_art import SVG, game_of_ones_own, png
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art import own
@@ -76,7 +76,7 @@ def mine(tmp_path):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_picture_costs_its_drawer_and_nobody_else(name):
+def test_a_hostile_picture_ends_only_the_process_that_draws_it(name):
     """Beside two good ones: they are drawn, it is told apart, and in bounded time."""
     data, kind = HOSTILE[name]
     good = SVG.format("#e010f0").encode()
@@ -88,7 +88,7 @@ def test_a_hostile_picture_costs_its_drawer_and_nobody_else(name):
 
 
 @pytest.mark.parametrize("name", ["flat", "below_zero", "hairline", "slow", "outside", "clear", "cut"])
-def test_a_picture_the_screen_would_not_show_is_refused_by_the_check(mine, name):
+def test_egm_game_check_refuses_a_picture_that_the_screen_cannot_show(mine, name):
     data, kind = HOSTILE[name]
     assert len(data) <= PICTURE_BYTES_MAX
     mine.write_text(mine.read_text().replace("seven.svg", f"seven{kind}"))
@@ -98,7 +98,7 @@ def test_a_picture_the_screen_would_not_show_is_refused_by_the_check(mine, name)
     assert "art.pictures.seven" in " ".join(result.output.split())
 
 
-def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme, capfd):
+def test_a_game_with_hostile_pictures_shows_the_screens_drawings(mine, theme, capfd):
     """The machine has loaded it (an earlier release took it): the screen says so once, draws, and goes on."""
     data, _ = HOSTILE["flat"]
     (mine.parent / "seven.svg").write_bytes(data)
@@ -112,7 +112,7 @@ def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme,
     assert capfd.readouterr().err.count("seven.svg: ") == 1
 
 
-def test_pictures_that_are_slow_together_end_together(monkeypatch):
+def test_pictures_share_one_limit_of_time(monkeypatch):
     monkeypatch.setattr(own, "_all_seconds", 1.5)
     began = time.monotonic()
     answers = draw_in_child_process([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
@@ -123,7 +123,7 @@ def test_pictures_that_are_slow_together_end_together(monkeypatch):
     )
 
 
-def test_a_drawer_that_does_not_answer_leaves_the_screen_its_own_pictures(monkeypatch, tmp_path):
+def test_without_answer_of_the_drawing_process_the_screens_drawings_are_shown(monkeypatch, tmp_path):
     monkeypatch.setattr(own, "build_python_command", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
     monkeypatch.setattr(own, "_PROCESS_SECONDS_MAX", 0.2)
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())] * 2)] == [str, str]

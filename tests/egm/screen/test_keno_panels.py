@@ -2,7 +2,7 @@
 
 import pygame
 import pytest
-from test_places import written
+from test_alignment import written
 
 from egm.screen.layout import build_telephone_layout
 from egm.screen.picture import Picture

@@ -77,7 +77,7 @@ def picture_by_layout(theme):
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 @pytest.mark.parametrize("layout", ["portrait", "telephone"])
 @pytest.mark.parametrize("name", TABLES)
-def test_where_no_sign_stands_the_small_print_has_the_limits_of_each_kind_of_bet(
+def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     theme, picture_by_layout, name, layout, language
 ):
     """Only craps has too many kinds: the text asks for the minimum and maximum of that table (s. 95.5)."""
@@ -102,9 +102,7 @@ def test_where_no_sign_stands_the_small_print_has_the_limits_of_each_kind_of_bet
 @pytest.mark.parametrize(
     ("language", "kinds"), [("en", ("Inside", "Outside")), ("fr", ("Intérieur", "Extérieur"))]
 )
-def test_roulette_shows_the_limits_of_inside_and_outside_bets_where_no_sign_stands(
-    theme, layout, language, kinds
-):
+def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(theme, layout, language, kinds):
     """By-law, s. 72."""
     _, view = felt("quebec-roulette-french")
     picture = Picture(theme, layout=LAYOUTS[layout])

@@ -58,7 +58,7 @@ def test_the_first_line_is_a_hello_with_the_token(client, peer):
         assert read_line(link) == Intent(name="play")
 
 
-def test_messages_come_whole_however_they_are_cut(client, peer):
+def test_messages_arrive_complete_however_they_are_split(client, peer):
     client.poll(0)
     with peer.accept() as link:
         line = encode(BenchReply(ok=True, text="Érable")) + encode(BenchReply(ok=False))
@@ -69,7 +69,7 @@ def test_messages_come_whole_however_they_are_cut(client, peer):
         assert got == [BenchReply(ok=True, text="Érable"), BenchReply(ok=False)]
 
 
-def test_what_came_before_the_peer_left_is_not_lost(client, peer):
+def test_messages_before_the_peer_left_are_not_lost(client, peer):
     client.poll(0)
     with peer.accept() as link:
         read_line(link)
@@ -83,7 +83,7 @@ def test_what_came_before_the_peer_left_is_not_lost(client, peer):
 @pytest.mark.parametrize(
     "rubbish", [b"{}\n", b"\xff\xfe\n", b'{"type":"intent","name":"steal"}\n', b"[" * 100 + b"\n"]
 )
-def test_rubbish_ends_the_link_and_is_named(client, peer, rubbish):
+def test_an_invalid_message_ends_the_link_and_is_named(client, peer, rubbish):
     client.poll(0)
     with peer.accept() as link:
         link.send(rubbish)
@@ -110,7 +110,7 @@ def test_an_endless_line_ends_the_link(client, peer):
         assert not client.send(Intent(name="play"))
 
 
-def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
+def test_reconnection_attempts_become_less_frequent(tmp_path):
     client = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     tries, now, waits = [], 0.0, []
     for _ in range(4000):
@@ -124,7 +124,7 @@ def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
     assert set(waits[3:]) == {RECONNECT_SECONDS_MAX}
 
 
-def test_a_peer_that_comes_back_is_found(client, peer):
+def test_a_returning_peer_is_connected_again(client, peer):
     client.poll(0)
     peer.accept().close()
     assert client.poll(0).link_lost

@@ -117,7 +117,7 @@ def check_note_is_legible(browser):
 
 
 @pytest.mark.slow
-def test_a_visit_to_the_machine(sounding_cabinet, browser):
+def test_a_whole_visit_in_a_browser(sounding_cabinet, browser):
     cabinet = sounding_cabinet
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
@@ -207,7 +207,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
 
 
 @pytest.mark.slow
-def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, browser):
+def test_a_screen_killed_during_a_game_returns_to_it(cabinet, browser):
     """Nothing is lost: the game it was showing is shown to its end by the next one, and not a cent changes."""
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
@@ -239,7 +239,7 @@ def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, brows
     check_note_is_legible(browser)
 
 
-def test_a_page_without_a_session_says_where_an_address_is_had(cabinet, browser):
+def test_a_page_without_a_session_says_where_to_get_an_address(cabinet, browser):
     address = Browser.wait_until(cabinet.address, "the address")
     browser.open(address.partition("?")[0])
     browser.wait_until(

@@ -50,13 +50,13 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
 
 
 @pytest.mark.requirement("M-03")
-def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
+def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme):
     view, wishes = marked(build_idle_view(published, keno, "en"), theme, 7)
     assert wishes == ()
     assert apply_action(view, Action("play"), theme)[1] == ()
 
 
-def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
+def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
     asked = 0
     for game in (game for game in published if marks.is_keno(game)):
@@ -74,7 +74,7 @@ def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
 
 
 @pytest.mark.requirement("M-03")
-def test_no_more_marks_than_the_largest_card(published, keno, theme):
+def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
     assert len(view.slip.numbers) == max(marks.list_permitted_spot_counts(keno))
     view, _ = marked(view, theme, 1)
@@ -82,7 +82,7 @@ def test_no_more_marks_than_the_largest_card(published, keno, theme):
 
 
 @pytest.mark.requirement("M-05")
-def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
+def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
     wish = apply_action(view, Action("bet_more"), theme)[1][0]
     assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
@@ -90,7 +90,7 @@ def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, 
 
 
 @pytest.mark.requirement("M-18")
-def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
+def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.slip.has_marks
@@ -104,7 +104,7 @@ def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, k
     assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].slip.has_marks
 
 
-def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
+def test_a_restarted_screen_shows_the_current_card(published, keno, source):
     options = source.build_wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
@@ -114,7 +114,7 @@ def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, sourc
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
+def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, layout):
     picture = Picture(theme, layout=layout)
     view = build_idle_view(published, keno, "en")
     numbers = [touch for touch in picture.list_touches(view) if touch.action.name == "mark"]
@@ -126,7 +126,7 @@ def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
     assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 
 
-def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, source, theme, outcomes):
+def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, theme, outcomes):
     """And the quick-pick key is drawn wherever it can be touched."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)
@@ -146,7 +146,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     assert again.slip.numbers == {5}
 
 
-def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno, theme):
+def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
     """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
     view, (*_, wish) = marked(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
     assert apply_action(view, Action("play"), theme)[1] == ()
@@ -194,9 +194,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
 
 
 @pytest.mark.requirement("M-03", "M-04")
-def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_most(
-    published, keno, source, theme
-):
+def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(published, keno, source, theme):
     view = laid(build_idle_view(published, keno, "en"), theme, source, "mark", 1)
     assert laid(view, theme, source, "new_card").slip == view.slip
     for _ in range(30):
@@ -207,7 +205,7 @@ def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_mo
 
 
 @pytest.mark.requirement("P-07")
-def test_stakes_on_a_wheel_go_up_area_by_area_within_what_a_spin_may_cost(published, games, theme):
+def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, games, theme):
     wheel = next(game for game in published if game.id == "river-wheel")
     source = next(game for game in games if game.id == "river-wheel")
     view = build_idle_view(published, wheel, "en", bet_credits=6)
@@ -268,9 +266,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
 
 @pytest.mark.requirement("M-05", "M-02")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_every_named_ticket_is_bought_by_name_and_the_key_says_which_and_for_how_much(
-    published, games, theme, language
-):
+def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, theme, language):
     game = next(game for game in published if game.id == "aurora-keno")
     source = next(game for game in games if game.id == "aurora-keno")
     view = build_idle_view(published, game, language, bet_credits=1)
@@ -299,7 +295,7 @@ def test_every_named_ticket_is_bought_by_name_and_the_key_says_which_and_for_how
 @pytest.mark.requirement("M-02")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno", "summit-keno"])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_the_rules_are(
+def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_are(
     published, games, theme, name, language, monkeypatch
 ):
     game = next(game for game in published if game.id == name)
@@ -324,7 +320,7 @@ def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_th
 
 @pytest.mark.requirement("M-18")
 @pytest.mark.parametrize("stake", [1, 2])
-def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, games, theme, stake):
+def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games, theme, stake):
     """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
     asked = 0
     for game in published:

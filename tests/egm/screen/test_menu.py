@@ -8,7 +8,7 @@ import pygame
 import pytest
 from rigs.layouts import PHONE
 from rigs.painters import TextPainter
-from test_places import Scribe
+from test_alignment import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import apply_action
@@ -57,7 +57,7 @@ def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, th
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 600)])
 @pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
-def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, layout, now):
+def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, layout, now):
     view, _ = apply_action(build_idle_view(on_offer, on_offer[now], "fr"), Action("games"), theme)
     assert on_offer[now] in [
         game for _, game in lay_out_game_tiles(view, layout)
@@ -112,7 +112,7 @@ class Beside(TextPainter):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 700)])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout, language):
+def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, language):
     picture = Picture(theme, layout=layout)
     view, _ = apply_action(build_idle_view(on_offer, on_offer[0], language), Action("games"), theme)
     surface, drawn = pygame.Surface(picture.pixels), 0
@@ -130,7 +130,7 @@ def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout,
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_costs(
+def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     on_offer, theme, layout, language
 ):
     """The least and the most here, before a game is chosen; within the tile, below its title."""
@@ -152,7 +152,7 @@ def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_cost
     assert any(texts.money(50_000, "CAD") in words for words in said)  # no more than the place takes
 
 
-def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
+def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):
     """They ran into each other as one text."""
     for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
         told = build_game_view(load_game(name))
@@ -168,7 +168,7 @@ def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
 
 
 @pytest.mark.parametrize("name", [name for name in list_table_games() if load_game(name).rules.list_spots()])
-def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
+def test_the_minimum_on_a_tile_is_the_minimum_of_the_rules(name):
     game = load_game(name)
     table = read_table(build_game_view(game))
     taken = []

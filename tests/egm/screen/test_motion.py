@@ -22,7 +22,7 @@ def travels(draw):
 
 
 @given(travels())
-def test_a_reel_starts_where_it_stood_and_ends_on_its_stop(travel):
+def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
     assert travel.find_position(0, MOTION) == travel.start
     ended = travel.stop_at + MOTION.settle * 1.001
     assert travel.find_position(ended, MOTION) == travel.target
@@ -30,7 +30,7 @@ def test_a_reel_starts_where_it_stood_and_ends_on_its_stop(travel):
 
 
 @given(travels())
-def test_a_reel_only_ever_runs_one_way_between_its_start_and_its_overshoot(travel):
+def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
     moments = [MOTION.spin_up + (travel.stop_at - MOTION.spin_up) * i / 50 for i in range(50)]
     places = [travel.find_position(moment, MOTION) for moment in moments]
     assert all(later < earlier for earlier, later in pairwise(places))
@@ -46,7 +46,7 @@ def test_a_reel_arrives_without_a_jump(travel):
 
 
 @given(travels())
-def test_the_distance_is_whole_turns_of_the_strip_to_the_stop(travel):
+def test_a_spin_covers_whole_turns_of_the_strip_and_the_way_to_the_stop(travel):
     assert (travel.start - travel.count_cells(MOTION)) % travel.length == travel.target
     assert travel.count_cells(MOTION) > 0
 

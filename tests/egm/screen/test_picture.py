@@ -181,7 +181,7 @@ HOLDS = [
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in WORDY else pytest.mark.slow) for name in HOLDS]
 )
-def test_cards_to_be_held_are_a_finger_wide_with_their_pays_in_sight(theme, layout, name):
+def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(theme, layout, name):
     """In every layout five cards side by side, each as wide as a finger, below the whole table of pays."""
     scenes = dict(felt_scenes(*felt(name), "fr", theme, layout))
     picture = Picture(theme, layout=layout)
@@ -216,7 +216,7 @@ def words_in(surface, count):
 
 
 @pytest.mark.parametrize("scale", [2 / 3, 1.0])
-def test_words_stand_apart_and_on_one_line_at_every_size(theme, scale):
+def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
     """A small font rounds its word spaces away, and sets a word lower that has an accent on top."""
     painter = Painter(theme, scale)
     compared = 0
@@ -291,7 +291,7 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
 
 @pytest.mark.requirement("C-19")
 @pytest.mark.parametrize("layout", SOME)
-def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, layout):
+def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, layout):
     """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""
     picture = Picture(theme, layout=layout, scale=0.5)
     surface = pygame.Surface(picture.pixels)
@@ -328,7 +328,7 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             assert len(seen) >= 6, f"{name}: {touch.action}: nothing is drawn there"
 
 
-def test_upright_no_drawer_covers_a_players_page(published, theme):
+def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
     """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
     rest = replace(build_idle_view(published, published[0], "en"), with_bench=True, drawer_since=90.0)
     picture = Picture(theme, layout=PORTRAIT, scale=0.5)
@@ -379,7 +379,7 @@ LOWER_ON_A_SHORT_PAGE = {"type", "enter", "shift", "clear", "erase", "choose"}
     ],
     ids=["en", "fr", "short-fr"],
 )
-def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
+def test_touch_targets_on_a_telephone_are_44_pixels_wide(
     published, outcomes, theme, layout, language, tmp_path
 ):
     picture, pixels = Picture(theme, layout=layout), 390 / layout.size[0]
@@ -405,7 +405,7 @@ def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
     assert not faults, "\n".join(map(str, sorted(faults)))
 
 
-def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(published, theme):
+def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published, theme):
     """From the board to the slip, its other part, a mark; PLAY under the slip stakes nothing."""
     picture = Picture(theme, layout=PHONE)
     game = next(one for one in published if one.id == "aurora-keno")
@@ -428,7 +428,7 @@ def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(p
     assert closed.slip.numbers == {77}
 
 
-def test_drawing_changes_nothing_and_repeats_exactly(published, outcomes, theme):
+def test_drawing_changes_no_state_and_is_reproducible(published, outcomes, theme):
     game = published[0]
     view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
@@ -444,7 +444,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
     assert theme.motion.flash_hz <= 3
 
 
-def test_reduced_motion_is_still(published, outcomes, theme):
+def test_reduced_motion_has_no_animation(published, outcomes, theme):
     """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
     game = next(one for one in published if one.id == "lantern-harbour")
     scenes = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))

@@ -10,7 +10,7 @@ from tools.lab.preview import PreviewError, PreviewSettings, find_game_worth_sho
 from tools.lab.views import UNIT_CENTS, build_game_view
 
 
-def test_a_preview_moves_and_is_small(tmp_path):
+def test_a_preview_is_animated_and_small(tmp_path):
     path = tmp_path / "preview.webp"
     size = write_film(
         load_game("maple-classic"), Walk("preview"), path, PreviewSettings(scale=0.12, frames_per_second=6)
@@ -22,7 +22,7 @@ def test_a_preview_moves_and_is_small(tmp_path):
         assert film.info["loop"] == 0
 
 
-def test_its_last_frame_is_the_outcome(theme):
+def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     game = load_game("maple-classic")
     film = PreviewSettings()
     outcome = find_game_worth_showing(game, Walk("end"), theme, film)
@@ -32,7 +32,7 @@ def test_its_last_frame_is_the_outcome(theme):
     assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
 
 
-def test_a_credit_is_worth_what_the_game_offers(theme):
+def test_a_preview_uses_a_denomination_of_the_game(theme):
     game, film = load_game("comet-respin"), PreviewSettings(seconds_max=60)
     assert 25 not in game.denominations_cents
     outcome = find_game_worth_showing(game, Walk("unit"), theme, film)
@@ -41,7 +41,7 @@ def test_a_credit_is_worth_what_the_game_offers(theme):
     assert views[-1].snapshot.win_cents == outcome.win_credits * min(game.denominations_cents)
 
 
-def test_a_game_that_never_wins_enough_is_refused(theme):
+def test_no_preview_is_made_of_a_game_that_never_wins_enough(theme):
     class Same(Walk):
         def below(self, bound, purpose=""):
             return 0

@@ -12,7 +12,7 @@ from tools.dev.gallery.pages import real_pages
 from tools.lab.views import build_idle_view
 
 
-def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
+def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
     pages = real_pages(tmp_path)
     assert len({page.title.value for page in pages}) > 30
     assert any(page.replay is not None for page in pages)

@@ -64,7 +64,7 @@ def test_a_tie_is_marked_on_the_win_before_it():
         ("BBBPBBPPB", "bbbrr", "rbbb", "rb"),
     ],
 )
-def test_the_derived_roads_as_worked_by_hand(results, eye, small, pig):
+def test_the_derived_roads_match_a_worked_example(results, eye, small, pig):
     assert (marks(results, 1), marks(results, 2), marks(results, 3)) == (eye, small, pig)
 
 

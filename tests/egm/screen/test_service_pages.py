@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pygame
 import pytest
-from test_places import written
+from test_alignment import written
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
@@ -51,7 +51,7 @@ def touch(picture, view, theme, name, value=None):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_a_pin_is_typed_shown_as_dots_sent_once_and_kept_nowhere(rest, theme, layout):
+def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout):
     picture = Picture(theme, layout=layout)
     view = opened(rest, pages.sign_in().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")}))
     assert view.scene is Scene.SERVICE
@@ -63,7 +63,7 @@ def test_a_pin_is_typed_shown_as_dots_sent_once_and_kept_nowhere(rest, theme, la
     assert view.desk.typed_text == ""
 
 
-def test_every_enabled_action_answers_and_no_other(rest, theme):
+def test_only_enabled_actions_have_an_effect(rest, theme):
     picture = Picture(theme)
     page = pages.menu()
     view = opened(rest, page)
@@ -73,7 +73,7 @@ def test_every_enabled_action_answers_and_no_other(rest, theme):
     assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
 
 
-def test_the_deck_alone_chooses_any_place(rest, theme):
+def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
     """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
     picture = Picture(theme)
     view = opened(rest, pages.menu())
@@ -107,7 +107,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
         assert row.cells[2].value in seen
 
 
-def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
+def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
     view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}))
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
@@ -139,7 +139,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     assert apply_action(opened(rest, locked), Action("play"), theme)[1] == ()
 
 
-def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
+def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(rest, theme):
     picture = Picture(theme)
     ask = Prompt(label=PageText(), kind="text", length_max=4)
     view = opened(rest, pages.text().model_copy(update={"prompt": ask}))
@@ -157,7 +157,7 @@ def test_a_choice_is_answered_with_its_id(rest, theme):
     assert (wish.value, wish.options["input"]) == ("enter", "1")
 
 
-def test_typed_text_stays_when_the_page_is_sent_again_and_goes_when_it_closes(rest, theme):
+def test_typed_text_remains_until_the_page_closes(rest, theme):
     view = opened(rest, pages.text())
     view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(view, pages.text().model_copy(update={"notice": PageText(kind="plain", value="live")}))
@@ -167,14 +167,14 @@ def test_typed_text_stays_when_the_page_is_sent_again_and_goes_when_it_closes(re
     assert apply_message(again, rest.snapshot).desk.typed_text == ""
 
 
-def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
+def test_touched_targets_of_the_touch_test_light_up(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
     assert (view.desk.touched_targets, wishes) == ({5}, ())
 
 
-def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_silent(rest, theme):
+def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
@@ -192,7 +192,7 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
 
 
 @pytest.mark.parametrize(("name", "hertz"), TEST_TONES_HZ.items())
-def test_a_tone_has_the_pitch_its_key_says(name, hertz):
+def test_a_test_tone_has_the_pitch_named_on_its_key(name, hertz):
     """Counted in the samples themselves: two crossings of zero a period."""
     data = array.array("h", synthesise_cue(name, ""))[: SAMPLES_PER_SECOND // 2]
     crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
@@ -202,7 +202,7 @@ def test_a_tone_has_the_pitch_its_key_says(name, hertz):
 @pytest.mark.requirement("J-10")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 @pytest.mark.parametrize(("language", "mark"), [("en", "TEST"), ("fr", "ESSAI")])
-def test_every_test_page_is_marked_as_one_and_no_other_page(published, theme, language, mark, layout):
+def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, layout):
     view = build_idle_view(published, published[0], language)
     picture = Picture(theme, layout=layout)
     for name, page in pages.every_page():
@@ -211,7 +211,7 @@ def test_every_test_page_is_marked_as_one_and_no_other_page(published, theme, la
 
 
 @pytest.mark.requirement("E-01")
-def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, theme):
+def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, outcomes, theme):
     """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
     picture = Picture(theme, scale=0.4)
     surface = pygame.Surface(picture.pixels)
@@ -227,7 +227,7 @@ def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, t
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 
-def test_a_game_this_machine_does_not_have_is_told_in_words(published, outcomes, theme):
+def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, outcomes, theme):
     game = published[0]
     page = pages.recall(game, outcomes[game.id].little, 1)
     gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
@@ -238,7 +238,7 @@ def test_a_game_this_machine_does_not_have_is_told_in_words(published, outcomes,
 
 
 @pytest.mark.parametrize("arrows_on", ["the page before", "this page", "the visit before"])
-def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arrows_on):
+def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_on):
     """Enter chose BACK, which came first: it closed the menu, and the next Enter staked the player's credit."""
     picture = Picture(theme)
 
@@ -261,7 +261,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
     assert (wish.value, wish.options["input"]) == ("enter", view.desk.typed_text)
 
 
-def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
+def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.menu())
     view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
@@ -269,7 +269,7 @@ def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
     assert view.focused
 
 
-def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
+def test_a_page_with_only_a_title_is_drawn(rest, theme):
     picture = Picture(theme, scale=0.4)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
     view = opened(rest, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,)))
@@ -277,7 +277,7 @@ def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
 
 
-def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, theme):
+def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(rest, theme):
     picture = Picture(theme)
     words = picture.read_aloud(opened(rest, pages.meters()))
     texts = picture.texts(rest)
@@ -303,7 +303,7 @@ def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
     assert Picture(theme).read_aloud(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
 
 
-def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
+def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
     picture = Picture(theme)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
     row = PageRow(
@@ -331,7 +331,7 @@ def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
 
 
-def test_f10_on_a_form_that_is_not_confirmed_asks_for_the_warning_before_the_key_is_turned(rest, theme):
+def test_f10_on_an_unconfirmed_form_requests_the_warning_first(rest, theme):
     """The simulated key was turned back at once, and the entries of the form were lost."""
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
@@ -376,7 +376,7 @@ def written_on(picture, view):
     return [words for words, _ in written(picture, view)]
 
 
-def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
+def test_returning_to_a_page_restores_its_scroll_position(rest, theme):
     view = opened(rest, rows_page(2, "list"))
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
@@ -387,7 +387,7 @@ def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, theme, layout):
+def test_the_back_key_never_moves_and_long_tables_state_their_page(rest, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
     more = tuple(PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7))
@@ -402,7 +402,7 @@ def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, 
     assert not any(" of " in words for words in written_on(picture, opened(rest, few)))
 
 
-def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the_row(rest, theme):
+def test_a_search_filters_rows_and_sends_only_the_chosen_row(rest, theme):
     picture = Picture(theme)
     names = ("Événements", "Compteurs", "Réserve de pièces")
     rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
@@ -421,9 +421,7 @@ def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the
 
 @pytest.mark.requirement("J-02")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
-    published, outcomes, theme, layout
-):
+def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published, outcomes, theme, layout):
     game = published[0]
     picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.recall(game, outcomes[game.id].little, 1)
@@ -436,7 +434,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
 
 @pytest.mark.requirement("E-03")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, theme, layout):
+def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme, layout):
     game = published[0]
     picture = Picture(theme, layout=layout)
     view = opened(build_idle_view(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
@@ -446,7 +444,7 @@ def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, 
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_drawer_says_in_words_what_it_did(published, theme, language):
+def test_the_drawer_describes_its_last_action(published, theme, language):
     picture = Picture(theme)
     view = replace(
         build_idle_view(published, published[0], language),
@@ -501,7 +499,7 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):
     assert [wish.name for wish in wishes] == ["cash_out"]
 
 
-def test_a_serial_number_is_typed_in_what_it_may_have(rest, theme):
+def test_the_field_of_a_serial_number_takes_only_its_characters(rest, theme):
     """The keyboard on the screen had lower case and signs that were refused once all was typed."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
     assert typing(rest, theme, "serial", *keys) == ("E-7", [])

@@ -58,7 +58,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
 
 @pytest.mark.requirement("A-20")
 @pytest.mark.parametrize("name", ["comet-respin", "icebreak", "northern-ways", "seven-rivers"])
-def test_before_any_game_the_reels_stand_where_no_bet_wins_and_spin_from_there(name, monkeypatch):
+def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch):
     """At the first stops of these games' strips some bet wins."""
     drawn = []
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
@@ -106,7 +106,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
 
 @pytest.mark.requirement("B-17", "C-13")
 @pytest.mark.parametrize("name", REELS)
-def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
+def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     """A reel lingers, if at all, for what stands on the reels before it: never for its own or a later one."""
     paused = {}
     for view, _ in shows(name):
@@ -138,7 +138,7 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
 
 
 @pytest.mark.requirement("B-17", "C-13")
-def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
+def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     """Two stars are there and a third starts the free games: no light on a reel without any, then on the next."""
     text = read_source("aurora-twenty").data.decode()
     for old, new in (
@@ -165,7 +165,7 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
 
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", REELS)
-def test_only_symbols_of_a_prize_that_is_paid_are_lit(name):
+def test_only_symbols_of_a_paid_prize_are_lit(name):
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
         results = [step for step in view.show.steps if isinstance(step, ReelSpin)]

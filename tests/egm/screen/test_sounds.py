@@ -121,7 +121,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     assert most["lead"] > 3 * most["music"]  # music stays under what tells of money
 
 
-def test_every_look_has_a_family_of_its_own_and_no_two_sound_alike(theme):
+def test_every_look_has_its_own_distinct_family_of_sounds(theme):
     assert set(read_sound_table().families) == set(theme.looks)
     themes = {name: tuple(build_cue_notes("feature", name)[0]) for name in theme.looks}
     assert len(set(themes.values())) == len(themes)
@@ -136,21 +136,21 @@ def test_a_greater_win_is_louder_and_longer():
         assert [len(data) for data in wins] == sorted({len(data) for data in wins})
 
 
-def test_stops_rise_from_reel_to_reel():
+def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
     for family in read_sound_table().families:
         pitches = [build_cue_notes(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]
         assert pitches == sorted(set(pitches))
 
 
 @pytest.mark.parametrize("cue", [name for name, how in CUES.items() if how.loop])
-def test_a_loop_meets_itself_without_a_click(cue):
+def test_a_loop_repeats_without_a_click(cue):
     """Where the end meets the beginning the samples step no more than they do elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
     inside = max(abs(b - a) for a, b in pairwise(data))
     assert abs(data[0] - data[-1]) <= inside
 
 
-def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does_not_know():
+def test_the_sound_process_returns_complete_sounds_and_refuses_unknown_families():
     sound_store = SoundStore()
     sound_store.request_families("keno")
     until = time.monotonic() + 60
@@ -167,7 +167,7 @@ def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does
     assert "one of common, classic" in refused.stderr
 
 
-def test_the_process_that_makes_sounds_goes_quietly_with_who_listened():
+def test_the_sound_process_ends_quietly_when_its_reader_ends():
     asked = [sys.executable, "-I", "-m", "egm.screen.audio", "classic"]
     with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline().startswith(b"credit ")
@@ -188,7 +188,7 @@ def sounds_in(data):
     return asyncio.run(reading())
 
 
-def test_a_stream_of_sounds_that_is_none_is_refused():
+def test_an_invalid_stream_of_sounds_is_refused():
     assert sounds_in(b"key 4\nabcd" + b"key 9\nab") == [("key", b"abcd")]  # cut off: the maker died
     for broken in (b"none 4\nabcd", b"key 99999999\n", b"key\n"):
         with pytest.raises(ValueError, match=r"no sound|unpack"):
@@ -224,7 +224,7 @@ def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
 
 # ---------------------------------------------------------------------- levels
 @pytest.mark.requirement("J-17")
-def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
+def test_no_volume_setting_makes_an_alarm_inaudible():
     for volume in range(len(LOUDNESS_BY_VOLUME_STEP)):
         for percent in (0, 30, 100):
             assert compute_loudness("alarm", volume, percent) >= ALARM_LOUDNESS_MIN
@@ -233,7 +233,7 @@ def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
             )
 
 
-def test_a_place_that_wants_less_gets_less(rest, game, theme):
+def test_the_venues_volume_limit_is_applied(rest, game, theme):
     for percent in (100, 40, 0):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
@@ -243,7 +243,7 @@ def test_a_place_that_wants_less_gets_less(rest, game, theme):
 
 
 @pytest.mark.requirement("J-17")
-def test_an_alarm_is_played_as_loud_where_volume_and_place_allow_nothing(rest, game, theme):
+def test_an_alarm_keeps_its_volume_when_all_other_sound_is_off(rest, game, theme):
     ears = Ears()
     quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume=0)
     door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
@@ -252,7 +252,7 @@ def test_an_alarm_is_played_as_loud_where_volume_and_place_allow_nothing(rest, g
 
 
 @pytest.mark.requirement("J-17")
-def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme, outcomes):
+def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
@@ -267,7 +267,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
         assert any(on for _, on in moments) is (level == "on")
 
 
-def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, outcomes):
+def test_the_volume_of_loops_follows_the_volume_key(rest, game, theme, outcomes):
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
     view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume=3)
@@ -337,7 +337,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
 
 
 @pytest.mark.requirement("J-02")
-def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
+def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(rest, game, theme):
     assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * SAMPLES_PER_SECOND
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
@@ -353,13 +353,13 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
     assert ears.on["lead"][0] == "alarm"
 
 
-def test_a_machine_that_waits_plays_its_tune_now_and_then(rest, theme, game):
+def test_an_idle_machine_plays_its_attract_tune_at_intervals(rest, theme, game):
     empty = apply_message(rest, build_snapshot(game, "en", credit_cents=0))
     names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
     assert names == ["attract"] * 3
 
 
-def test_games_sound_like_their_look(published, theme):
+def test_each_game_has_the_sounds_of_its_look(published, theme):
     families = {
         game.id: find_sound_family(build_idle_view(published, game, "en"), theme) for game in published
     }

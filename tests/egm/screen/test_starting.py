@@ -16,7 +16,7 @@ from egm.screen.view import Scene, View
 from egm.testing.machine import StoppedClock
 
 
-def test_what_is_written_is_read_and_nothing_else_is_taken_for_it(tmp_path):
+def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_path):
     file = tmp_path / "starting.json"
     assert read_activity(file) is None
     doing = StartUpActivity("game", {"number": 2, "count": 12, "game": "icebreak"})
@@ -30,7 +30,7 @@ def test_what_is_written_is_read_and_nothing_else_is_taken_for_it(tmp_path):
     write_activity(Path("/nowhere/starting.json"), doing)  # which stops no machine
 
 
-def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_path, monkeypatch):
+def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr("egm.app.process.starting.write_activity", lambda _file, doing: told.append(doing))
 
@@ -50,13 +50,13 @@ def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_every_step_has_its_words(language):
+def test_every_step_of_the_start_has_a_text(language):
     texts = Texts(language)
     for what in ("memory", "game", "self_test", "link"):
         assert texts.has_text(f"boot.{what}")
 
 
-def test_the_first_picture_says_what_is_done():
+def test_the_first_picture_names_the_step_of_the_start():
     pygame.font.init()
     picture = Picture(load_theme())
     waiting = View(starting=StartUpActivity("game", {"number": 3, "count": 12, "game": "icebreak"}))

@@ -30,7 +30,7 @@ TABLES = (
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("name", TABLES)
-def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, name, language):
+def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, name, language):
     """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
     _, game = felt(name)
     stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
@@ -42,7 +42,7 @@ def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, nam
     assert not [words for words in lines for key in keys if f": {key}" in words]
 
 
-def test_a_stake_that_is_only_given_back_is_no_prize():
+def test_a_returned_stake_is_not_listed_as_a_prize():
     """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
     bets = analyse(load_game("quebec-baccarat"), Depth.PRIZES).bets
     one = list_bet_chances(bets)[0]
@@ -53,7 +53,7 @@ def test_a_stake_that_is_only_given_back_is_no_prize():
     assert one.prizes_in_100 == one.hit_percent
 
 
-def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
+def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
     """Bets of 20 and of 21 on the bank, and a hand set best, were ways to bet of their own."""
     for name, spots in (
         ("quebec-baccarat", ["player", "bank", "tie"]),
@@ -63,7 +63,7 @@ def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
         assert told[: len(spots)] == [(spot,) for spot in spots]
 
 
-def test_odds_behind_the_pass_line_are_said_for_each_point():
+def test_odds_behind_the_pass_line_are_listed_for_each_point():
     told = list_bet_chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
     assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
         "odds-pass 2:1",

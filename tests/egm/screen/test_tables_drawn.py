@@ -80,7 +80,7 @@ def spots_of(player):
 
 
 @pytest.mark.requirement("P-06")
-def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
+def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     first, second = spots_of(player)[0], spots_of(player)[-1]
     chip = player.view.table.chips[0]
     player.does("chip", chip)
@@ -116,7 +116,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
 
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
-def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_hear_so(player, answer):
+def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     """Something came over the machine just then: it still tells the bets that were thrown."""
     if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
@@ -155,7 +155,7 @@ def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_
     assert not view.chips.is_clearing_unanswered
 
 
-def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
+def test_a_refused_touch_says_why_and_changes_no_bet(player):
     spot, other = spots_of(player)[:2]
     player.does("chip", player.view.table.chips[-1])
     for _ in range(200):
@@ -178,7 +178,7 @@ def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
     assert player.bets == before
 
 
-def test_info_tells_of_a_spot_and_bets_nothing_and_take_takes_its_bet(player):
+def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     spot = spots_of(player)[0]
     player.does("tool", "ask")
     assert player.does("spot", spot.id) == ()
@@ -193,7 +193,7 @@ def test_info_tells_of_a_spot_and_bets_nothing_and_take_takes_its_bet(player):
     assert set(player.bets) == ({beside.id} if beside.needs is None else set())  # what needs it goes with it
 
 
-def test_a_standing_bet_is_apart_from_new_ones_and_taken_down_by_a_negative_bet(player):
+def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
     spot = spots_of(player)[0]
     view = apply_message(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
     player.view = view
@@ -230,7 +230,7 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
 
 
 @pytest.mark.requirement("C-22", "P-06")
-def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
+def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
     """Four hundred touches of anything: every bet asked for is one the game accepts, at the price shown."""
     walk, table = Walk(player.game.id), player.view.table
     spots = list(table.spots)
@@ -259,7 +259,7 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
     assert len(player.sent) > 45
 
 
-def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
+def test_the_chips_of_a_refused_bet_are_removed(player):
     spot = spots_of(player)[0]
     player.does("spot", spot.id)
     before = dict(read_bets_in_force(player.view.table, player.view.snapshot))
@@ -283,7 +283,7 @@ def opened(view, layout, theme):
 @pytest.mark.parametrize(
     "name", [*WITH_SPOTS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )
-def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
+def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
     game, told = felt(name)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
@@ -312,7 +312,7 @@ def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_an_inside_bet_is_touched_among_the_numbers_it_covers(theme, layout):
+def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     _, told = felt(FELTS[0])
     view = build_idle_view((told,), told, "en")
     picture, seen = Picture(theme, layout=layout), 0
@@ -336,7 +336,7 @@ def test_an_inside_bet_is_touched_among_the_numbers_it_covers(theme, layout):
     assert seen > 70
 
 
-def test_neighbours_lay_a_chip_on_each_pocket_beside_it_in_the_wheels_order(theme):
+def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(theme):
     game, told = felt(FELTS[0])
     at = Player(game, build_idle_view((told,), told, "en"), theme)
     at.does("clear")
@@ -348,7 +348,7 @@ def test_neighbours_lay_a_chip_on_each_pocket_beside_it_in_the_wheels_order(them
     assert at.bets == {}
 
 
-def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
+def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme):
     _, _, view = table
     picture = Picture(theme)
     places = picture.choices(view)
@@ -375,7 +375,7 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
 # ---------------------------------------------------------------------- what is shown
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", FELTS)
-def test_the_result_stands_nowhere_before_it_has_been_shown(theme, name):
+def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
     scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
@@ -413,7 +413,7 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     assert advance_time(view, view.now + 0.1, theme)[1] == ()
 
 
-def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settled_goes(theme):
+def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
     game, told = felt("quebec-craps")
     scenes = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))
     picture = Picture(theme)
@@ -428,7 +428,7 @@ def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settl
     assert _list_bets_to_draw(picture._build_stage(scenes["settled"]), scenes["settled"].table, over) == {}
 
 
-def test_a_part_of_a_wheel_that_has_a_name_stands_by_its_sign_in_the_players_language(theme):
+def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
     _, told = felt("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
         view = build_idle_view((told,), told, code)
@@ -437,7 +437,7 @@ def test_a_part_of_a_wheel_that_has_a_name_stands_by_its_sign_in_the_players_lan
         assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
-def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):
+def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
     _, _, view = table
     picture = Picture(theme)
     for touch in picture.list_touches(view):
@@ -448,7 +448,7 @@ def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):
             assert picture.find_touched_action(view, x + w - 1, y + h - 1) == touch.action
 
 
-def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
+def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
     game, told = felt("monaco-trente-et-quarante")
     player = Player(game, build_idle_view((told,), told, "en"), theme)
     player.does("clear")
@@ -480,7 +480,7 @@ def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
         ("france-casino-holdem", {"ante": 1, "super-ante": 1}),
     ],
 )
-def test_bets_that_go_together_are_laid_and_taken_by_one_touch(theme, name, together):
+def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
     """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
     game, told = felt(name)
     for touched in together:
@@ -498,7 +498,7 @@ def test_bets_that_go_together_are_laid_and_taken_by_one_touch(theme, name, toge
         assert player.bets == {}
 
 
-def test_bets_that_go_together_are_refused_together_where_the_credit_does_not_cover_them(theme):
+def test_linked_bets_are_refused_together_without_enough_credit(theme):
     game, told = felt("quebec-let-it-ride")
     player = Player(game, build_idle_view((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
     player.does("clear")
@@ -510,7 +510,7 @@ def test_bets_that_go_together_are_refused_together_where_the_credit_does_not_co
     assert (player.view.chips.refusal_key, player.view.chips.credits) == ("credit", 3)
 
 
-def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypatch):
+def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeypatch):
     monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
     scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
@@ -519,7 +519,7 @@ def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypat
 
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
-def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(theme, name):
+def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, name):
     """Nine, six and five chips: together every number of the wheel, each on the part it is named for."""
     game, told = felt(name)
     covered, cost = {}, {}
@@ -544,7 +544,7 @@ def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(them
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
+def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     game, told = felt("quebec-roulette-french")
     view = Player(game, build_idle_view((told,), told, "fr"), theme)
     view.does("cloth", RACETRACK_PART)

@@ -60,7 +60,7 @@ def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, languag
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_machine_tells_no_bet_from_a_bet_not_taken_and_from_too_little_credit(visit, language):
+def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visit, language):
     at = visit(
         "quebec-craps", 0, 0, cents=500
     )  # two ones: the pass line is lost, and nothing is left to play on
@@ -84,7 +84,7 @@ def test_the_machine_tells_no_bet_from_a_bet_not_taken_and_from_too_little_credi
         ("fr", "Cette mise exige 24,00 $ de crédit, car elle peut être doublée. Vous avez 20,00 $."),
     ],
 )
-def test_a_bet_that_may_be_doubled_says_what_credit_it_needs(visit, language, said):
+def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, said):
     """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
     at = visit("quebec-blackjack", cents=2000)
     at.happen(EventType.LANGUAGE, value=language)
@@ -116,7 +116,7 @@ def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
     assert at.bar.startswith("Result: 0 green  ·  No win. Lost: ")
 
 
-def test_craps_names_the_point_that_a_seven_ended(visit):
+def test_craps_names_the_point_that_a_seven_lost(visit):
     """The point is gone from the table by then: it is taken from the table as it stood during the round."""
     at = visit("quebec-craps", 2, 2, 2, 3)
     at.press("clear")
@@ -135,7 +135,7 @@ def test_craps_names_the_point_that_a_seven_ended(visit):
     ],
 )
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_play_at_a_question_names_the_choice(visit, language, game, draws, said):
+def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, said):
     at = visit(game, *draws)
     at.happen(EventType.LANGUAGE, value=language)
     at.press("spot", next(iter(at.view.table.spots)))
@@ -166,7 +166,7 @@ def spot_words(at, spot):
     ]
 
 
-def test_on_a_come_out_the_line_comes_first_and_the_screen_says_so(visit):
+def test_on_a_come_out_other_bets_require_a_line_bet(visit):
     at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
     at.wait(10)
     said = "Bet on Pass / Don\u2019t pass first"
@@ -181,7 +181,7 @@ def test_on_a_come_out_the_line_comes_first_and_the_screen_says_so(visit):
     assert at.bar == words("en", "felt.refused_needed")
 
 
-def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
+def test_spots_open_close_and_change_limits_with_the_tables_state(visit):
     """Odds and come open with the point, in the point's own steps and no more than it allows."""
     at = visit("quebec-craps", 1, 1)
     at.press("clear")
@@ -204,7 +204,7 @@ def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
     assert at.view.snapshot.bet_wager["bets"] == dict(at.view.chips.bets)
 
 
-def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(visit):
+def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
     at = visit(
         "quebec-craps", 1, 1, 0, 2
     )  # the point 4 is made (2-2), then a come-out of 1-3: a hard 4 missed
@@ -255,7 +255,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 # ---------------------------------------------------------------------- the place's own time
 @pytest.mark.requirement("N-01:c")
 @pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
-def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said):
+def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, said):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
     _, told = felt("quebec-baccarat")
     view = build_idle_view((told,), told, "fr", time_zone=zone)
@@ -277,7 +277,7 @@ class Drawn(WordPainter):
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["wide", "upright"])
-def test_the_cloth_and_every_chip_on_it_are_seen_while_the_wheel_or_the_dice_move(theme, name, layout):
+def test_the_layout_and_its_chips_stay_visible_while_wheel_or_dice_move(theme, name, layout):
     scenes = dict(felt_scenes(*felt(name), "en", theme, layout))
     picture = Picture(theme, layout=layout, scale=0.25)
     surface, seen = pygame.Surface(picture.pixels), {}
@@ -288,7 +288,7 @@ def test_the_cloth_and_every_chip_on_it_are_seen_while_the_wheel_or_the_dice_mov
     assert seen["moving"] == seen["landed"] == seen["laid"] > 8
 
 
-def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
+def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
     class At:
         def __init__(self, part):
             self.part = part
@@ -326,7 +326,7 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
     ],
 )
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
-def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bets(
+def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     theme, language, least, own, layout
 ):
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""

@@ -26,7 +26,7 @@ from tools.lab.views import build_idle_view, build_level_views
 
 @pytest.mark.requirement("I-11")
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
-def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
+def test_a_progressive_amount_rises_to_the_received_value_and_not_beyond(before, more, since):
     now = before + more
     shown = compute_displayed_cents(before, now, since)
     assert before * 1000 <= shown <= now * 1000
@@ -36,14 +36,14 @@ def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
     )
 
 
-def test_drums_turn_as_on_an_odometer():
+def test_digits_roll_like_those_of_an_odometer():
     assert compute_drum_turns("$12.39", 0) == (0, 0, 0, 0, 0, 0)
     assert compute_drum_turns("$12.34", 500) == (0, 0, 0, 0, 0, 0.5)
     assert compute_drum_turns("$12.99", 500) == (0, 0, 0.5, 0, 0.5, 0.5)
 
 
 @pytest.mark.requirement("C-11")
-def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
+def test_the_levels_beside_the_field_are_those_received(published, theme):
     """The award that changes during play is on the screen, in money, as the machine last told it."""
     game = next(one for one in published if one.id == "lantern-harbour")
     picture = TopPicture(theme)
@@ -136,7 +136,7 @@ class Ear(ScreenClient):
         return True
 
 
-def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_path):
+def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_path):
     """Not even that a game has been shown: that is the player's screen's word."""
     ear = Ear(tmp_path)
     moments = iter([0.0, 1.0, 100.0, 300.0])

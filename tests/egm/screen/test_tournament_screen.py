@@ -105,7 +105,7 @@ def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.family)
-def test_points_stand_where_money_stands_otherwise(layout, language, game):
+def test_points_are_shown_in_place_of_money(layout, language, game):
     say = Texts(language).say
     view = view_of(language, game, won_cents=6 * UNIT_CENTS, **PLAYED)
     read = read_all(view, layout)

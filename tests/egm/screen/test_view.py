@@ -40,7 +40,7 @@ def sent(view, name, theme, value=None):
     return apply_action(view, Action(name, value), theme)[1]
 
 
-def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
+def test_the_attract_scene_never_covers_a_standing_bet(rest, game):
     """A player whose credits are all on the table was shown what invites the next one."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
         told = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
@@ -65,14 +65,14 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
 
 
 @pytest.mark.requirement("C-24")
-def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
+def test_a_losing_result_is_shown_for_a_third_of_a_second(rest, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
     line = build_view_timeline(show_outcome(rest, game, outcomes[game.id].loss), theme)
     assert line.end - line.last_stop >= 0.3
 
 
 @pytest.mark.requirement("C-24")
-def test_a_losing_spin_of_a_feature_stands_before_the_next_one(published, outcomes, theme):
+def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes, theme):
     pauses = {}
     for game in published:
         if (feature := outcomes[game.id].feature) is None:
@@ -86,7 +86,7 @@ def test_a_losing_spin_of_a_feature_stands_before_the_next_one(published, outcom
     assert min(pauses.values()) >= 0.1, pauses
 
 
-def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
+def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
     view, wishes = advance_time(view, 200, theme)
@@ -96,7 +96,7 @@ def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcom
     assert [wish.name for wish in wishes] == ["shown"]
 
 
-def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
+def test_play_during_a_presentation_only_shortens_it(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].much)
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
@@ -112,7 +112,7 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
 
 
 @pytest.mark.requirement("C-17")
-def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
+def test_credit_rolls_up_and_is_debited_at_once(rest, game, theme):
     more = apply_message(replace(rest, now=50), build_snapshot(game, "en", credit_cents=133450))
     seen = [
         compute_meter_figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)
@@ -124,7 +124,7 @@ def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
     assert compute_meter_figures(stage(less, theme)).credit_cents == 100
 
 
-def test_keys_wish_and_never_command(rest, theme):
+def test_keys_send_requests_and_change_nothing_themselves(rest, theme):
     assert [i.name for i in sent(rest, "play", theme)] == ["play"]
     assert [i.name for i in sent(rest, "cash_out", theme)] == ["cash_out"]
     assert [i.name for i in sent(rest, "service", theme)] == ["service"]
@@ -137,7 +137,7 @@ def test_keys_wish_and_never_command(rest, theme):
     assert sent(rest, "bench", theme, (command,)) == (command,)
 
 
-def test_without_a_machine_nothing_is_lit_and_nothing_breaks(theme):
+def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
     nothing = View()
     for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
         after, _ = apply_action(nothing, Action(name), theme)
@@ -145,7 +145,7 @@ def test_without_a_machine_nothing_is_lit_and_nothing_breaks(theme):
         assert not is_key_lit(stage(after, theme), name)
 
 
-def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
+def test_a_handpay_lockup_closes_the_help(rest, game, theme):
     view, _ = apply_action(rest, Action("help"), theme)
     assert view.page is Page.HELP
     stopped = apply_message(
@@ -177,7 +177,7 @@ def test_every_state_has_its_scene(rest, game, state, scene):
     assert apply_message(rest, build_snapshot(game, "en", state=state)).scene is scene
 
 
-def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
+def test_a_lost_connection_is_shown_until_the_machine_answers(rest, game):
     gone = mark_link_lost(rest)
     assert gone.scene is Scene.LOST
     assert not gone.accepts_request("play")
@@ -199,7 +199,7 @@ def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, ou
     assert again.show.began == view.show.began, "a repeat of the game being shown does not start it anew"
 
 
-def test_a_display_that_fits_no_game_is_named(rest, game, outcomes):
+def test_an_outcome_that_does_not_fit_its_game_is_named(rest, game, outcomes):
     play = show_outcome(rest, game, outcomes[game.id].loss).show.play
     for display in (
         {"steps": [{"stage": "base", "window": [["birch"]], "stops": [0]}]},
@@ -210,18 +210,18 @@ def test_a_display_that_fits_no_game_is_named(rest, game, outcomes):
             apply_message(rest, play.model_copy(update={"display": display, "play_id": "other"}))
 
 
-def test_a_presentation_that_is_no_field_is_named(game):
+def test_an_invalid_presentation_is_named(game):
     broken = game.model_copy(update={"presentation": {"strips": [[]], "heights": [3]}})
     with pytest.raises(OutcomeError, match="maple-classic"):
         apply_message(View(), Hello(games=(broken,)))
 
 
 @pytest.mark.requirement("N-01:c")
-def test_the_clock_goes_on_between_snapshots(rest):
+def test_the_clock_advances_between_snapshots(rest):
     assert replace(rest, now=rest.snapshot_received_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
 
 
-def test_the_drawer_listens_to_the_bench_only(rest, theme):
+def test_the_drawer_shows_only_the_device_simulators_replies(rest, theme):
     view, _ = apply_action(replace(rest, with_bench=True), Action("drawer"), theme)
     assert view.is_drawer_open
     told = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
@@ -263,7 +263,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
 
 
 @pytest.mark.requirement("C-10:c")
-def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, games, theme):
+def test_held_reels_start_as_advised_and_the_player_can_change_them(published, games, theme):
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
@@ -284,7 +284,7 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     assert wish.value in asked.options
 
 
-def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
+def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
     """Twenty free games and more must end within the minute the machine allows a show."""
     view = show_outcome(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
@@ -294,7 +294,7 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     assert line.end < 60
 
 
-def test_the_drawer_tells_what_it_did_for_a_while_and_then_no_more(rest, theme):
+def test_the_drawers_message_disappears_after_a_while(rest, theme):
     """A bill of minutes ago is not taken for one that has just gone in."""
     did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
     out = replace(rest, with_bench=True, bench_linked=True, drawer_since=rest.now - 60, bench_commands=did)

@@ -162,7 +162,7 @@ def visit(tmp_path, theme):
 
 
 # ------------------------------------------------------------------ nothing of one game stays on the next
-def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
+def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
     assert at.view.snapshot.win_cents == 300
@@ -178,7 +178,7 @@ def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
 
 
 @pytest.mark.requirement("C-16")
-def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
+def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).happen(EventType.BET, value=2).play_out()
     for _ in range(2):
@@ -197,7 +197,7 @@ def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
 
 
 @pytest.mark.requirement("C-16", "C-15:b")
-def test_a_screen_that_starts_again_shows_the_last_result_and_its_winning_line(visit):
+def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
     at.view, at.heard = View(now=300.0, active_at=300.0), len(at.room.hands.messages)
@@ -233,7 +233,7 @@ def test_the_cash_out_key_is_lit_and_pays_at_rest_and_not_while_a_game_is_played
     assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("paying", 0)
 
 
-def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
+def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
     at.room.machine.chance = create_generator()
@@ -251,7 +251,7 @@ def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next
     assert at.bar == "Choose your bet, then press PLAY"
 
 
-def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
+def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     at = visit(*MAPLES, devices=())
     at.do(at.room.insert, 2000).play_out()
     at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
@@ -265,7 +265,7 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     rig.close()
 
 
-def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
+def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
     at = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
     title = at.stage.view.games["maple-classic"].title["en"]
@@ -282,7 +282,7 @@ def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
     assert at.bar == "Paid by the attendant: $20.00. Thank you!"
 
 
-def test_a_message_ends_with_what_it_was_about(visit):
+def test_a_message_disappears_with_its_cause(visit):
     """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000)
@@ -301,7 +301,7 @@ def test_a_message_ends_with_what_it_was_about(visit):
 
 
 @pytest.mark.requirement("G-12:a")
-def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
+def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
     at = visit()
     at.do(at.room.offer, 500)
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
@@ -372,7 +372,7 @@ def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profil
         ("head_up", "No ticket possible: the printer has a fault."),
     ],
 )
-def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_of_a_ticket(visit, code, why):
+def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_offer(visit, code, why):
     at = visit()
     at.do(at.room.insert, 2000)
     at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
@@ -423,7 +423,7 @@ def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
     over(at)
 
 
-def test_a_call_ends_when_a_ticket_takes_the_place_of_the_hand_pay(visit):
+def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
     at = visit(*LOSS)
     at.do(at.room.insert, 2000).happen(EventType.SERVICE)
     at.happen(EventType.FAULT_RAISED, code="ticket_printer.jam").happen(EventType.CASH_OUT)
@@ -442,7 +442,7 @@ def over(at):
 
 
 @pytest.mark.requirement("J-02")
-def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
+def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
     lockup = describe_scene(at.stage, Scene.DOOR)
@@ -450,7 +450,7 @@ def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY
-def test_play_stops_the_reels_then_counts_and_plays_on(visit):
+def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(visit):
     at = visit(*CANOES, *LOSS)
     at.do(at.room.insert, 2000)
     assert at.press("play") == ["play"]
@@ -492,7 +492,7 @@ def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
     assert at.view.page.value == "none"
 
 
-def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
+def test_a_requested_game_is_not_staked_if_the_player_changes_the_bet(visit):
     at = visit(*CANOES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
     at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
@@ -502,7 +502,7 @@ def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
     assert len(at.room.records("game.start")) == 1
 
 
-def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_another(visit):
+def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
     at = visit(*MAPLES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
     at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
@@ -514,7 +514,7 @@ def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_an
 
 # ------------------------------------------------------------------ stakes on a layout
 @pytest.mark.requirement("P-05", "P-06", "P-07")
-def test_wheel_bets_are_the_chips_on_the_layout_and_stay_until_the_wheel_stops(visit, theme, monkeypatch):
+def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeypatch):
     """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
     at = visit(games=("river-wheel",))
     at.do(at.room.insert, 2000)
@@ -552,7 +552,7 @@ def test_wheel_bets_are_the_chips_on_the_layout_and_stay_until_the_wheel_stops(v
 
 # ------------------------------------------------------------------ what is bought, and for how much
 @pytest.mark.requirement("C-16")
-def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
+def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     at = visit(games=("aurora-keno",))
     at.do(at.room.insert, 2000)
     unit_cents = at.view.snapshot.denomination_cents
@@ -578,7 +578,7 @@ def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
     assert at.view.slip.numbers == picked - {gone}
 
 
-def test_a_wheel_says_what_its_stakes_cost(visit):
+def test_a_wheel_states_the_price_of_its_stakes(visit):
     at = visit(games=("river-wheel",))
     at.do(at.room.insert, 2000)
     for area in ("otter", "bear"):
@@ -590,7 +590,7 @@ def test_a_wheel_says_what_its_stakes_cost(visit):
 
 @pytest.mark.requirement("B-15")
 @pytest.mark.parametrize("revolutions", [3, 7])
-def test_the_wheel_makes_its_turns_however_often_play_is_pressed(visit, revolutions, monkeypatch):
+def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revolutions, monkeypatch):
     """Québec by-law, s. 121: a spin of fewer turns is none; the machine draws no such spin."""
     at = visit(games=("river-wheel",))
     at.do(at.room.insert, 2000).press("area", "bear")

@@ -24,7 +24,7 @@ def at(folder, theme, game):
 
 
 @pytest.mark.requirement("C-22")
-def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
+def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     visit = at(tmp_path, theme, "quebec-roulette-french")
     assert visit.view.chips.bets == {}
     visit.press("play")
@@ -51,7 +51,7 @@ def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
     assert dict(visit.view.chips.bets) == laid
 
 
-def test_a_pass_line_stands_until_its_point_is_made_or_missed(tmp_path, theme):
+def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme):
     """PLAY goes on with what stands: no new chip is staked for it, and the bet comes back once."""
     visit = at(tmp_path, theme, "quebec-craps")
     visit.press("clear")
@@ -77,7 +77,7 @@ def test_a_pass_line_stands_until_its_point_is_made_or_missed(tmp_path, theme):
 
 
 @pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
-def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, theme, game, cards):
+def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme, game, cards):
     """Touched cards make the low hand; what is no legal way is not sent; the bank lies face down until then."""
     visit = at(tmp_path, theme, game)
     assert visit.press("spot", next(iter(visit.view.table.spots))) == ["bet"]
@@ -108,7 +108,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
 
 @pytest.mark.requirement("P-06")
 @pytest.mark.parametrize("game", ["quebec-roulette-french", "quebec-craps", "quebec-blackjack-options"])
-def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(tmp_path, theme, game):
+def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
     """Touches, keys, bets of somebody else's at the machine, rounds: PLAY never stakes what does not lie there."""
     visit, hands = at(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
@@ -133,7 +133,7 @@ def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(t
     assert chips > 40
 
 
-def test_a_wish_that_nobody_answers_leaves_no_chips_that_are_not_in_force(tmp_path, theme):
+def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
     visit = at(tmp_path, theme, "quebec-roulette-french")
     visit.press("spot", "red")
     before = dict(visit.view.chips.bets)
@@ -146,7 +146,7 @@ def test_a_wish_that_nobody_answers_leaves_no_chips_that_are_not_in_force(tmp_pa
     assert dict(visit.view.chips.bets) == before
 
 
-def test_whoever_comes_next_finds_no_bet_that_he_has_not_laid(tmp_path, theme):
+def test_the_next_player_finds_no_bets(tmp_path, theme):
     """A table opens with none, and what a player had laid is laid no more when his credit has gone."""
     visit = at(tmp_path, theme, "quebec-roulette-french")
     assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
@@ -178,7 +178,7 @@ def turned(angles):
         ),
     ],
 )
-def test_the_ball_makes_its_turns_however_often_play_is_pressed(
+def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     tmp_path, theme, game, revolutions, monkeypatch
 ):
     """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""

@@ -119,7 +119,7 @@ def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
     assert ask(web, fresh.split(str(web._access.port), 1)[1])[0] == 200
 
 
-def test_a_session_ends_when_its_browser_is_not_heard_for_long(web):
+def test_a_session_ends_after_a_long_silence_of_its_browser(web):
     now = [1000.0]
     web._access._clock = lambda: now[0]
     session = enter(web)
@@ -150,14 +150,14 @@ def refused(web, session, **headers):
     return closed.value.rcvd.code
 
 
-def test_only_so_many_browsers_are_known_at_once(web):
+def test_the_number_of_browser_sessions_is_limited(web):
     first = enter(web)
     others = [enter(web) for _ in range(SESSIONS_MAX)]
     assert not knows(web, first)
     assert all(knows(web, session) for session in others)
 
 
-def test_what_a_browser_sends_by_itself_opens_nothing(web):
+def test_requests_that_browsers_send_by_themselves_open_no_session(web):
     """A cookie goes to every port of this computer, another user's server's too: there is none, and none is heard."""
     session = enter(web)
     cookies = f"egm_{web._access.port}={session}; session={session}"
@@ -172,7 +172,7 @@ def test_what_a_browser_sends_by_itself_opens_nothing(web):
 @pytest.mark.parametrize(
     "first", ['{"key": "Space"}', "[]", "no", '{"session": 7}', '{"session": ""}', "\x00"]
 )
-def test_a_link_that_says_no_session_first_is_closed(web, first):
+def test_a_connection_that_does_not_state_its_session_first_is_closed(web, first):
     enter(web)
     with linked(web, None) as link:
         link.send(first)
@@ -215,7 +215,7 @@ def test_a_page_of_another_origin_cannot_link(web):
         assert refusal.value.response.status_code == 403
 
 
-def test_the_page_runs_its_own_script_and_nothing_else(web):
+def test_the_page_may_run_only_its_own_script(web):
     _, headers, body = ask(web, web.address.split(str(web._access.port), 1)[1])
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -226,7 +226,7 @@ def test_the_page_runs_its_own_script_and_nothing_else(web):
     assert headers["Cache-Control"] == "no-store"
 
 
-def test_frames_go_out_and_taps_and_keys_come_back(web):
+def test_frames_are_sent_and_touches_and_keys_received(web):
     with linked(web, enter(web)) as link:
         draw(web, View(now=1.0))
         message = link.recv(timeout=20)
@@ -258,7 +258,7 @@ def test_frames_go_out_and_taps_and_keys_come_back(web):
         assert len(again) < len(message) / 2, "only what changed"
 
 
-def test_the_last_browser_is_served_and_the_one_before_is_told(web):
+def test_a_new_browser_replaces_the_last_one_which_is_informed(web):
     session = enter(web)
     with linked(web, session) as first:
         draw(web, View(now=1.0))
@@ -317,14 +317,14 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
         '{"tap": ' * 500,
     ],
 )
-def test_what_is_not_valid_as_a_whole_has_no_effect(line):
+def test_a_partly_invalid_message_has_no_effect(line):
     """A touch at NaN ended the screen, and five of them the cabinet."""
     assert read_input(line) == BrowserMessage()
 
 
 @pytest.mark.parametrize("room", [(0, 0), (1, 1), (1, 65536), (65536, 1), (300, 65536), (65536, 65536)])
 @pytest.mark.parametrize("dense", [0.11, 1.0, 9.9])
-def test_a_browser_of_any_size_is_drawn_for(room, dense):
+def test_any_size_of_browser_gets_a_picture(room, dense):
     layout, scale = choose_fitting_layout(room, portrait=False, pixel_ratio=dense)
     width, height = layout.size
     assert 0 < round(width * scale) <= 4096
@@ -360,7 +360,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
     assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
 
 
-def test_a_piece_that_was_sent_is_kept_nowhere(theme):
+def test_sent_pieces_of_a_frame_are_not_retained(theme):
     """pygame keeps each file object it has saved a JPEG to: a screen in a browser grew by 4 MB a second."""
     surface = pygame.Surface((320, 2 * BAND_HEIGHT_PIXELS))
     surface.fill((200, 30, 60), (0, BAND_HEIGHT_PIXELS, 160, BAND_HEIGHT_PIXELS))
@@ -423,7 +423,7 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
         ((1, 10**9), True, (240, 520)),
     ],
 )
-def test_the_picture_fits_the_room_there_is(room, upright, pixels):
+def test_the_picture_fits_the_browsers_window(room, upright, pixels):
     layout, scale = choose_fitting_layout(room, portrait=False)
     assert layout.is_portrait is upright
     assert (round(layout.size[0] * scale), round(layout.size[1] * scale)) == pixels
@@ -437,7 +437,7 @@ def until(holds):
     raise AssertionError("it never held")
 
 
-def test_a_browser_that_says_its_size_is_drawn_for_it(web):
+def test_the_picture_has_the_size_that_the_browser_states(web):
     """From a landscape stamp to an upright phone and back; a touch meant for the old picture is taken on it."""
     with linked(web, enter(web)) as link:
         until(lambda: web.frame() is not None)
@@ -455,7 +455,7 @@ def test_a_browser_that_says_its_size_is_drawn_for_it(web):
         until(lambda: web.inputs() == [] and web.picture.pixels == (960, 540))
 
 
-def test_changed_rows_are_found_and_joined():
+def test_changed_rows_are_found_and_merged():
     width, height = 10, BAND_HEIGHT_PIXELS * 4
     before = bytearray(width * height * 4)
     after = bytearray(before)
@@ -469,7 +469,7 @@ def test_changed_rows_are_found_and_joined():
     assert encode_bands(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
 
 
-def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
+def test_sounds_are_complete_wave_files_for_admitted_browsers_only(web):
     web._sound_store._samples_by_cue_and_family["turn", "keno"] = synthesise_cue("turn", "keno")
     assert ask(web, "/sound/keno/turn.wav")[0] == 404
     session = enter(web)
@@ -502,7 +502,7 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
         assert isinstance(link.recv(timeout=PATIENCE_SECONDS), bytes)
 
 
-def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):
+def test_a_silent_browser_does_not_prevent_closing(theme, tmp_path):
     web = BrowserScreen(theme, scale=0.2, address_file=tmp_path / "screen.url")
     port = web._access.port
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -516,7 +516,7 @@ def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(the
     assert not web._thread.is_alive()
 
 
-def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(web):
+def test_many_silent_connections_do_not_block_others(web):
     """Of those that have said no session the first ends where there are too many: descriptors and sounds stay."""
     with contextlib.ExitStack() as stack, linked(web, enter(web)) as link:
         draw(web, View(now=1.0))
@@ -545,7 +545,7 @@ def draw_after(web, link):
     until(lambda: web.inputs() == [Action("play")])
 
 
-def test_a_request_that_says_half_is_ended_soon(web):
+def test_an_incomplete_request_is_ended_soon(web):
     assert web_module._HANDSHAKE_SECONDS_MAX <= 5
     with socket.create_connection(("127.0.0.1", web._access.port), timeout=20) as half:
         half.sendall(b"GET / HTTP/1.1\r\nHost:")
@@ -581,7 +581,7 @@ def test_a_request_that_says_half_is_ended_soon(web):
         ["GET / HTTP/1.1", "{host}", "X: " + "x" * 20_000],
     ],
 )
-def test_a_malformed_request_leaves_no_word_in_the_log(web, lines, caplog, capfd):
+def test_a_malformed_request_writes_nothing_to_the_log(web, lines, caplog, capfd):
     port = web._access.port
     filled = {"host": f"Host: 127.0.0.1:{port}", "origin": f"Origin: http://127.0.0.1:{port}"}
     filled["key"] = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13"

@@ -32,7 +32,7 @@ def window(theme):
     found.close()
 
 
-def test_a_touch_is_a_share_of_the_picture(window):
+def test_a_touch_is_a_fraction_of_the_picture(window):
     place = window._place
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=place.center))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=place.center))
@@ -71,7 +71,7 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     assert window.inputs() == []
 
 
-def test_keys_and_the_closing_of_a_window(window):
+def test_a_window_reports_keys_and_its_closing(window):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F9))
     assert window.inputs() == [Action("play", char=" ")]
@@ -101,7 +101,7 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
     kiosk.close()
 
 
-def test_only_a_page_with_a_person_is_attended(published):
+def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
     rest = build_idle_view(published, published[0], "en")
     assert not is_staff_signed_in(rest)
     asked = pages.sign_in()
@@ -118,7 +118,7 @@ def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
     assert {"evdev", "x11", "wayland", "offscreen"} <= drivers
 
 
-def test_where_there_is_no_console_the_person_is_told_why(tmp_path):
+def test_a_missing_console_is_explained(tmp_path):
     """What the kernel says reaches the person, with status 2."""
     arguments = [sys.executable, "-m", "egm.screen", "--state", str(tmp_path), "--mode", "kmsdrm", "--silent"]
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SDL_")}
@@ -159,7 +159,7 @@ def test_an_upright_display_gets_the_upright_picture(theme, window):
     assert window.frame().get_size() == window.picture.pixels
 
 
-def test_every_key_by_name_is_a_key_by_code():
+def test_every_key_name_has_a_key_code():
     codes = {find_action_by_code(code) for code in range(2048)} | {
         find_action_by_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
     }
@@ -187,7 +187,7 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     assert not app.run_frame()
 
 
-def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path, monkeypatch):
+def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tmp_path, monkeypatch):
     """To the machine and to systemd, by no other thread: when a frame hangs nothing is said.
 
     systemd's watchdog runs from the first frame on: a slow computer has longer to get there.
@@ -221,7 +221,7 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
 
 
 @pytest.mark.requirement("J-14")
-def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, window, tmp_path, published):
+def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, published):
     """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
     rest = build_idle_view(published, published[0], "en")
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")

@@ -55,7 +55,7 @@ def staged(name, theme, language):
 
 @pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
-def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows):
+def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, french, rows):
     for language, said in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
         found = stage.view.table.spots[spot]
@@ -64,7 +64,7 @@ def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows)
         assert len(list_pay_rows(stage, found)) == rows
 
 
-def test_a_question_about_a_raise_names_it_and_says_up_to_what_it_pays(theme):
+def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):
     scenes = dict(felt_scenes(*felt("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
     (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
@@ -95,7 +95,7 @@ ADDED = [
 
 
 @pytest.mark.parametrize(("name", "spot", "english", "french"), ADDED)
-def test_what_is_staked_in_a_round_alone_is_told_by_the_bet_it_needs(theme, name, spot, english, french):
+def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
     """Its limits are no sums to bet: half of the bet, or so many times the ante."""
     for language, said in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
@@ -104,7 +104,7 @@ def test_what_is_staked_in_a_round_alone_is_told_by_the_bet_it_needs(theme, name
         assert not any("Bets of" in words or "Mises de" in words for words in lines)
 
 
-def test_limits_of_a_raise_are_the_antes_times_what_it_adds():
+def test_the_limits_of_a_raise_are_multiples_of_the_antes():
     for name in (name for name in list_table_games() if load_game(name).family == "poker"):
         spots = {spot.id: spot for spot in load_game(name).rules.list_spots()}
         raised = [spot for spot in spots.values() if not spot.open]

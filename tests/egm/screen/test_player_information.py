@@ -237,7 +237,7 @@ def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, l
 
 @pytest.mark.requirement("C-23")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_very_long_odds_are_told_on_a_page_of_their_own(language):
+def test_very_long_odds_have_their_own_help_page(language):
     game = build_game_view(load_game(LONG_ODDS))
     view = build_idle_view((game,), game, language)
     texts = Texts(language)
@@ -261,7 +261,7 @@ def test_very_long_odds_are_told_on_a_page_of_their_own(language):
 
 
 @pytest.mark.requirement("C-11", "C-22", "N-07")
-def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, analyses, published):
+def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, analyses, published):
     """Also where a dearer bet buys more of the pay table than a multiple of it."""
     compared, seen = 0, set()
     for source, game in zip(games, published, strict=True):
@@ -331,7 +331,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
 @pytest.mark.requirement("C-22", "M-01")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "phone"])
-def test_the_keno_table_says_what_each_catch_of_each_number_of_spots_pays(name, layout):
+def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(name, layout):
     source = load_game(name)
     game = build_game_view(source)
     said = help_words(build_idle_view((game,), game, "en"), layout)
@@ -369,7 +369,7 @@ def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout)
     ],
 )
 @EVERY_LAYOUT
-def test_the_levels_of_a_game_stand_beside_it_at_the_smallest_bet(name, names, layout, monkeypatch):
+def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout, monkeypatch):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, "en", bet_credits=min(game.bet_options))
     amounts = []
@@ -382,7 +382,7 @@ def test_the_levels_of_a_game_stand_beside_it_at_the_smallest_bet(name, names, l
 
 
 @pytest.mark.requirement("C-13")
-def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, theme):
+def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, theme):
     """Won or lost, the reels take the same time and sound the same, and no text promises anything."""
     game = next(one for one in published if one.id == "maple-classic")
     source = next(one for one in games if one.id == game.id)
@@ -501,7 +501,7 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
 
 @pytest.mark.requirement("C-15:b")
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
-def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, name, monkeypatch):
+def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch):
     """Also where windows fall one after another, and each has wins of its own."""
     source, game = (next(one for one in those if one.id == name) for those in (games, published))
     lit = []
@@ -588,7 +588,7 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 
 @pytest.mark.requirement("N-01:a", "N-01:c")
 @EVERY_LAYOUT
-def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layout):
+def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
     game = published[0]
     rest = build_idle_view(published, game, "en")
     for view in (rest, show_outcome(rest, game, outcomes[game.id].little)):
@@ -687,7 +687,7 @@ STOPPED = [
         ),
     ],
 )
-def test_a_fault_that_stops_no_game_is_said_where_the_player_looks(tmp_path, published, language, code):
+def test_a_fault_that_stops_no_game_is_shown_in_the_status_line(tmp_path, published, language, code):
     machine = MachineRig(tmp_path).boot()
     machine.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
     (notice,) = snapshot(machine.engine).notices
@@ -708,7 +708,7 @@ def test_a_fault_that_stops_no_game_is_said_where_the_player_looks(tmp_path, pub
         ("fr", "Les billets ne sont pas acceptés pour le moment", "boîte"),
     ],
 )
-def test_players_are_not_told_that_the_bill_box_is_full_or_away(
+def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
     tmp_path, published, code, language, neutral, box
 ):
     machine = MachineRig(tmp_path).boot()
@@ -795,7 +795,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(published, language,
         ("fr", {"1\u00a0234,50\u00a0$", "4\u00a0938 crédits", "0,75\u00a0$", "3 crédits"}),
     ],
 )
-def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, words, layout):
+def test_credit_and_bet_are_shown_in_money_and_in_credits(published, language, words, layout):
     game = next(one for one in published if one.id == "maple-classic")
     assert words <= set(words_on(build_idle_view(published, game, language), layout))
 
@@ -912,7 +912,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
 
 @pytest.mark.requirement("C-25")
 @pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
-def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, published, language):
+def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published, language):
     """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
     texts = Texts(language)
     for game in published:
@@ -939,7 +939,7 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, publis
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_no_panel_lies_half_under_the_welcome(published, theme, language):
+def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
     """What stands beside a wheel, or in a Keno board's tray, has its panel only where nothing lies over it."""
     for game in published:
         watcher, panels = Picture(theme), []
@@ -957,7 +957,7 @@ def test_no_panel_lies_half_under_the_welcome(published, theme, language):
             assert bool(inside) == there, (game.id, now, inside)
 
 
-def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
+def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):
     """No line ends within it, however the rules are broken into lines."""
     numbers = 0
     for game in published:

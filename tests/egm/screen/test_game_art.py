@@ -73,7 +73,7 @@ def mine(tmp_path):
 
 
 # ---------------------------------------------------------------------- the definition
-def test_the_digest_covers_every_byte_of_them(mine):
+def test_the_digest_covers_every_byte_of_a_games_art(mine):
     game = load_game(mine)
     assert game.id in CliRunner().invoke(main, ["game", "check", str(mine)]).output
     assert sorted(game.assets) == ["bell.png", "hooray.wav", "seven.svg", "turn.wav"]
@@ -90,7 +90,7 @@ def test_the_digest_covers_every_byte_of_them(mine):
     assert load_game(mine).digest == game.digest
 
 
-def test_what_the_manifest_signs_includes_them(mine):
+def test_the_signed_manifest_includes_a_games_art(mine):
     cabinet = CabinetFile.model_validate(
         {
             "machine": {"serial": "A", "operator_number": "1", "profile": "generic", "site": "x"},
@@ -101,7 +101,7 @@ def test_what_the_manifest_signs_includes_them(mine):
     assert paths == {"mine.toml", "seven.svg", "bell.png", "turn.wav", "hooray.wav"}
 
 
-def test_a_digest_that_is_written_is_held(mine):
+def test_the_stated_digest_of_the_art_is_enforced(mine):
     text = mine.read_text(encoding="utf-8")
     digests = {name: source.digest for name, source in load_game(mine).assets.items()}
     written = ", ".join(f'"{name}" = "{digest}"' for name, digest in digests.items())
@@ -153,7 +153,7 @@ _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
         ("turn.wav", sound(seconds=15.5), "art.sounds.turn", "sounds 15.5 s"),
     ],
 )
-def test_what_is_no_picture_and_no_sound_is_refused_by_name(mine, name, data, key, reason):
+def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(mine, name, data, key, reason):
     path = mine.parent / name
     path.unlink() if data is None else path.write_bytes(data)
     result = CliRunner().invoke(main, ["game", "check", str(mine)])
@@ -189,7 +189,7 @@ def test_what_is_no_picture_and_no_sound_is_refused_by_name(mine, name, data, ke
         ('look = "comet"', 'looks = "comet"', "did you mean `look`?"),
     ],
 )
-def test_a_table_that_names_what_is_not_there_is_refused(mine, old, new, said):
+def test_a_reference_to_a_missing_art_file_is_refused(mine, old, new, said):
     text = mine.read_text(encoding="utf-8")
     assert old in text
     mine.write_text(text.replace(old, new), encoding="utf-8")
@@ -207,18 +207,18 @@ def test_a_link_out_of_the_folder_is_refused(mine, tmp_path_factory):
         load_game(mine)
 
 
-def test_a_look_that_is_none_is_a_warning(mine):
+def test_an_unknown_look_is_a_warning(mine):
     text = mine.read_text(encoding="utf-8")
     mine.write_text(text.replace('look = "comet"', 'look = "disco"'), encoding="utf-8")
     said = CliRunner().invoke(main, ["game", "check", str(mine)]).output
     assert "warning: art.look: no look 'disco'; there are: amethyst" in " ".join(said.split())
 
 
-def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
+def test_a_game_may_supply_the_sounds_that_the_screens_families_have():
     assert set(REPLACEABLE_SOUNDS) == set(list_own_cues())
 
 
-def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
+def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):
     sheet = tmp_path / "sheet.png"
     runner = CliRunner()
     listed = json.loads(runner.invoke(main, ["game", "art", "--json"]).stdout)
@@ -238,7 +238,7 @@ def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
 
 
 # ---------------------------------------------------------------------- the screen
-def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
+def test_a_games_pictures_are_drawn_only_for_that_game(mine, theme):
     game = build_game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
@@ -251,7 +251,7 @@ def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 
 
-def test_the_preview_shows_them(mine):
+def test_the_preview_shows_a_games_pictures(mine):
     path = mine.with_suffix(".png")
     draw_idle_game(load_game(mine), path, 0.5)
     picture = pygame.image.load(path)
@@ -261,7 +261,7 @@ def test_the_preview_shows_them(mine):
     assert (0xE0, 0x10, 0xF0) in seen
 
 
-def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
+def test_a_changed_art_file_is_not_decoded(mine, theme, capfd):
     game = build_game_view(load_game(mine))
     (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
@@ -273,7 +273,7 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
     assert "bell.png: is not the file the machine read" in capfd.readouterr().err
 
 
-def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_looks(mine, theme, capfd):
+def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, theme, capfd):
     loaded = load_game(mine)
     game = build_game_view(loaded)
     sound_store = SoundStore()

@@ -51,7 +51,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "layout", "language"), CASES)
-def test_no_chip_lies_on_a_word(theme, name, layout, language):
+def test_no_chip_covers_a_text(theme, name, layout, language):
     _, told = felt(name)
     view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=LAYOUTS[layout])

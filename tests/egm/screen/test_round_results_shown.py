@@ -66,19 +66,19 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
         (LAID, [(40, 0)], "You receive $10.00, stake included", "win"),
     ],
 )
-def test_a_round_is_told_as_a_win_as_received_or_as_a_push(theme, name, rows, words, colour):
+def test_a_round_is_reported_as_a_win_a_payment_or_a_push(theme, name, rows, words, colour):
     assert told(theme, name, rows) == (words, colour)
     assert told(theme, name, rows, state="playing") == (words, colour)
 
 
-def test_in_french_a_push_is_a_stake_given_back(theme):
+def test_in_french_a_push_is_a_returned_stake(theme):
     assert (
         told(theme, HELD, [(20, 20)], "fr")[0]
         == "Partie nulle. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
     )
 
 
-def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
+def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     """The bar went back to "PLAY stakes ..." as though nothing had been played."""
     rows = [(0, 20), (0, 4)]
     assert told(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
@@ -102,7 +102,7 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
         (HELD, [(20, 20)], "meter.win"),
     ],
 )
-def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label):
+def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
     assert choose_win_meter(settled(theme, name, rows)) == label
 
@@ -231,7 +231,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
         ),
     ],
 )
-def test_how_a_round_ended_is_said_before_its_money(theme, name, display, point, en, fr):
+def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, point, en, fr):
     """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
         for stage in ended(theme, name, display=display, point=point, language=language):
@@ -271,7 +271,7 @@ def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, lan
         ),
     ],
 )
-def test_whose_turn_the_bank_is_stands_beside_what_to_do(theme, felt_now, en, fr):
+def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en, fr):
     _, game = felt("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
@@ -279,7 +279,7 @@ def test_whose_turn_the_bank_is_stands_beside_what_to_do(theme, felt_now, en, fr
         assert words in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
+def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     """The bar said "Game over" after every throw."""
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}

@@ -7,7 +7,7 @@ import pygame
 import pytest
 from rigs.cards import remove_cards
 from rigs.layouts import PHONE
-from test_places import Scribe
+from test_alignment import Scribe
 from test_visit import Visit
 
 from egm.screen.input_reducer import apply_action
@@ -68,7 +68,7 @@ def shown(visit):
     return visit
 
 
-def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_once(visit):
+def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit):
     at = visit(SPLIT)
     at.wait(0.1)
     assert at.view.decision is not None
@@ -83,7 +83,7 @@ def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
-def test_a_key_that_is_dark_at_a_question_answers_nothing_and_a_lit_one_does_what_it_says(visit, layout):
+def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
     at, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
@@ -99,7 +99,7 @@ def test_a_key_that_is_dark_at_a_question_answers_nothing_and_a_lit_one_does_wha
     assert (wish.name, wish.value) == (place.name, place.value)
 
 
-def test_the_meter_of_the_bet_counts_what_splits_and_doubles_have_added(visit):
+def test_the_bet_meter_includes_splits_and_doubles(visit):
     at = visit(SPLIT)
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
@@ -127,7 +127,7 @@ def written(at):
     return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
 
 
-def test_the_glass_is_about_the_question_and_no_more_about_the_spot_touched_before(visit):
+def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit):
     at = visit(INSURANCE, "over")
     assert "Over 13" in written(at)
     shown(at)
@@ -141,7 +141,7 @@ def test_the_glass_is_about_the_question_and_no_more_about_the_spot_touched_befo
     "name", [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
 )
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
-def test_a_seat_sees_the_table_and_no_keys_while_another_seat_decides(theme, layout, name):
+def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, name):
     scenes = felt_scenes(*felt(name), "en", theme, layout)
     waiting = {title: view for title, view in scenes if title.startswith("shared-waits")}
     picture = Picture(theme, layout=layout)

@@ -24,7 +24,7 @@ INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 
 @pytest.mark.parametrize("turns", [500, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcomes, theme, layout, turns):
+def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outcomes, theme, layout, turns):
     hands = random.Random(7 if layout is LANDSCAPE else 11)
     picture = Picture(theme, scale=0.2, layout=layout)
     surface = pygame.Surface(picture.pixels)
@@ -69,7 +69,7 @@ NAMED |= {"Left": {"ArrowLeft"}, "Right": {"ArrowRight"}, "0` to `9": set(DIGIT_
 
 
 @pytest.mark.requirement("C-19")
-def test_every_key_is_in_the_table_of_keys_and_every_key_there_does_something():
+def test_every_key_is_in_the_table_of_keys_and_has_an_effect():
     page = Path("README.md").read_text("utf-8")
     table = page.partition("| key | what it does |")[2].partition("\n\n")[0]
     keys = [

@@ -63,7 +63,7 @@ def games_that_ask(games, name, kind, count=6):
 @pytest.mark.parametrize(
     ("name", "kind"), [("orchard-picnic", "double_up"), ("orchard-picnic", "pick"), ("hold-fast", "hold")]
 )
-def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, published, theme, name, kind):
+def test_events_before_a_decision_are_shown_once_and_first(games, published, theme, name, kind):
     source, found = games_that_ask(games, name, kind)
     assert found, "such games exist"
     view_of = next(one for one in published if one.id == name)
@@ -95,7 +95,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
 
 
 @pytest.mark.requirement("C-16", "C-17")
-def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
+def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
     """Boxes, cards and sums: what is drawn at the end of a game that asks is what was recorded."""
     for kind in ("pick", "double_up"):
         _, found = games_that_ask(games, "orchard-picnic", kind)
@@ -118,7 +118,7 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
                 assert cards[-1].credits == outcome.win_credits
 
 
-def test_the_deck_alone_answers_any_question(games, published, theme):
+def test_any_decision_can_be_answered_with_the_deck_alone(games, published, theme):
     """BET keys move among the answers, PLAY takes the one marked; none is taken unmarked."""
     game = next(one for one in published if one.id == "orchard-picnic")
     picture = Picture(theme)
@@ -138,7 +138,7 @@ def test_the_deck_alone_answers_any_question(games, published, theme):
     assert wish.value == question.options[3]
 
 
-def test_a_question_asked_again_by_a_link_that_came_back_changes_nothing(games, published, theme):
+def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, published, theme):
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
@@ -147,7 +147,7 @@ def test_a_question_asked_again_by_a_link_that_came_back_changes_nothing(games, 
     assert apply_message(later, question) == later
 
 
-def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games, published, theme):
+def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, published, theme):
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))

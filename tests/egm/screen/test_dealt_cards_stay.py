@@ -120,7 +120,7 @@ def at_table(theme, name, credits_=None):
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_that_lies_does_not_move_while_others_are_dealt(theme, name):
+def test_a_dealt_card_does_not_move_while_others_are_dealt(theme, name):
     game, wager, stages = at_table(theme, name, 5 if name == HELD else None)
     for stage in stages:
         walk = Walk(name)
@@ -131,7 +131,7 @@ def test_a_card_that_lies_does_not_move_while_others_are_dealt(theme, name):
 @pytest.mark.parametrize(
     ("credits_", "hands"), [(5, 1), (50, 10), pytest.param(500, 100, marks=pytest.mark.slow)]
 )
-def test_hands_that_are_drawn_to_together_have_their_places_before_the_deal(theme, credits_, hands):
+def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
     """What was held of the first lies in each of the others before they are drawn to, the rest as backs.
 
     On a telephone a hundred would not be seen beside cards that can be held: there they come when they are drawn.
@@ -151,7 +151,7 @@ def test_hands_that_are_drawn_to_together_have_their_places_before_the_deal(them
         assert all(FACE_DOWN_SIGN not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
 
 
-def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_split(theme):
+def test_splitting_one_hand_moves_and_renames_no_other(theme):
     """Eights split into four, in the order 1 and 2, 1 and 3, 1 and 4; then seven cards to the first."""
     game, _, stages = at_table(theme, "quebec-blackjack-options")
     wager = game.build_wager(2, bets={"main": 2})
@@ -168,7 +168,7 @@ def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_spl
 
 
 @pytest.mark.parametrize("seats", [4, 7])
-def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_are_split(theme, seats):
+def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(theme, seats):
     _, _, stages = at_table(theme, "quebec-blackjack-options")
     own = {"seat": 2, "is_own": True}
     others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
@@ -190,7 +190,7 @@ def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_
         assert all(cards[0][1] > lowest for cards in mine)
 
 
-def test_the_cards_that_remain_have_a_place_where_a_bet_is_on_them(theme):
+def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
     game = load_game("quebec-pai-gow-poker")
     told = build_game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
     view = build_idle_view((told,), told, "en")

@@ -45,7 +45,7 @@ def written(picture, view):
 @pytest.mark.parametrize("size", ["tiny", "caption", "small", "body", "lead", "title", "marquee"])
 @pytest.mark.parametrize("face", ["numbers", "text", "strong", "heavy"])
 @pytest.mark.parametrize("words", ["H", "HÉ", "Hpg", "HÀÇ", "HŸ"])
-def test_the_middle_of_a_line_is_the_middle_of_its_capitals_whatever_its_accents(theme, face, size, words):
+def test_a_line_is_centred_by_its_capitals_whatever_its_accents(theme, face, size, words):
     painter = Painter(theme)
     line = painter.render_text(words, Style(face, size))
     font = painter.font(face, theme.sizes[size])
@@ -56,7 +56,7 @@ def test_the_middle_of_a_line_is_the_middle_of_its_capitals_whatever_its_accents
 
 @pytest.mark.parametrize("face", ["numbers", "text", "strong", "heavy"])
 @pytest.mark.parametrize("words", ["HÀ HH", "HH HÉ", "HÀÇ HH HÉ"])
-def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
+def test_all_words_of_a_line_share_one_baseline(theme, face, words):
     """Also where each word is set by itself, an accent above the font's box lowers none of them alone."""
     painter, apart = Painter(theme), 0
     for pixels in range(10, 60):
@@ -71,7 +71,7 @@ def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
 
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, layout, language):
+def test_the_text_of_every_deck_key_is_centred(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
     found = written(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
@@ -87,7 +87,7 @@ def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, lay
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, theme, layout):
+def test_the_back_key_has_the_same_position_on_every_service_page(published, outcomes, theme, layout):
     picture = Picture(theme, layout=layout)
     game = next(one for one in published if one.id == "orchard-picnic")
     scenes = [*machine_scenes(published, "en", theme)]
@@ -108,7 +108,7 @@ def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, th
 
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
+def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
     shown = 0
     for name, view in machine_scenes(published, language, theme):
@@ -126,21 +126,21 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_the_only_key_of_a_reminder_stands_in_the_middle(published, theme, layout):
+def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
     picture = Picture(theme, layout=layout)
     view = dict(machine_scenes(published, "en", theme))["reminder-spend_limit"]
     rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
     assert rect[0] + rect[2] / 2 == pytest.approx(layout.field[0] + layout.field[2] / 2)
 
 
-def test_a_value_that_ends_in_a_stop_ends_its_sentence():
+def test_no_second_full_stop_follows_a_value_that_ends_in_one():
     texts = Texts("en")
     assert texts.say("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
     assert texts.say("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
 
 
 @pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])
-def test_chances_are_told_in_the_words_of_the_language(published, theme, game_id):
+def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     """A wheel's areas, what sends it round again, a part of a bonus wheel: none by its identifier."""
     game = next(one for one in published if one.id == game_id)
     scribe = Scribe(theme)

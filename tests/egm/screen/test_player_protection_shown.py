@@ -29,7 +29,7 @@ def touch(picture, view, theme, action):
 
 
 @pytest.mark.requirement("N-02")
-def test_a_reminder_is_waved_away_or_leads_to_cashing_out(published, theme):
+def test_a_reminder_can_be_dismissed_or_leads_to_cash_out(published, theme):
     picture = Picture(theme)
     view = reminded_view(published)
     _, (wish,) = touch(picture, view, theme, Action("acknowledge"))
@@ -41,7 +41,7 @@ def test_a_reminder_is_waved_away_or_leads_to_cashing_out(published, theme):
 
 
 @pytest.mark.requirement("N-03")
-def test_a_limit_that_is_reached_cannot_be_waved_away(published, theme):
+def test_a_reached_limit_cannot_be_dismissed(published, theme):
     picture = Picture(theme)
     for kind in ("time_limit", "spend_limit"):
         view = reminded_view(published, kind=kind)
@@ -62,7 +62,7 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
 
 
 @pytest.mark.requirement("N-03")
-def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
+def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
     picture = Picture(theme)
     session = Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
     view = build_idle_view(

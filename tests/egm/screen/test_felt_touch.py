@@ -4,7 +4,7 @@ import pygame
 import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
-from test_places import Scribe
+from test_alignment import Scribe
 
 from egm.screen.cloth import lay_out_felt, list_felt_parts
 from egm.screen.flow import find_felt_rect
@@ -29,7 +29,7 @@ class Edged(TextPainter):
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("name", ["quebec-craps", "monaco-craps", "quebec-sic-bo", "quebec-wheel-of-fortune"])
-def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layout, name):
+def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     """A row's name and the numbers of the point looked like places, and took none."""
     game, told = felt(name)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
@@ -50,7 +50,7 @@ def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layou
     ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Rendu, mise comprise")]
 )
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, told):
+def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, told):
     """No figure that reads as a profit: the credits given back, as on chips, and what they are is said beside."""
     game, published = felt("quebec-roulette-french")
     view = dict(felt_scenes(game, published, language, theme, layout))["settled"]

@@ -21,7 +21,7 @@ def at(folder, theme, game, least_cents=0, most_cents=10_000):
 
 
 @pytest.mark.parametrize("game", ["jacks-or-better-9-6", "maple-classic", "aurora-keno"])
-def test_max_bet_bets_the_most_the_place_allows(tmp_path, theme, game):
+def test_max_bet_stakes_the_venues_maximum(tmp_path, theme, game):
     visit = at(tmp_path, theme, game)
     unit_cents = visit.view.snapshot.denomination_cents
     few = sorted(visit.view.game.bet_options)[:2]
@@ -34,7 +34,7 @@ def test_max_bet_bets_the_most_the_place_allows(tmp_path, theme, game):
     assert max(list_available_bets(visit.view)) == few[1]
 
 
-def test_marked_cards_are_staked_no_higher_than_the_place_allows(tmp_path, theme):
+def test_marked_keno_cards_are_staked_up_to_the_venues_maximum(tmp_path, theme):
     """What two marked cards cost together is what the place limits."""
     visit = at(tmp_path, theme, "aurora-keno", most_cents=10)
     for number in (1, 2, 3, "new_card", 4, 5, 6):
@@ -43,7 +43,7 @@ def test_marked_cards_are_staked_no_higher_than_the_place_allows(tmp_path, theme
     assert 0 < visit.view.snapshot.bet_credits * visit.view.snapshot.denomination_cents <= 10
 
 
-def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
+def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
     visit = at(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
     unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
     most = 5_000 // unit_cents
@@ -64,7 +64,7 @@ def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
     assert any(visit.stage.money(5_000) in words for words in lines)
 
 
-def test_chips_under_the_least_bet_of_the_place_are_none_and_the_bar_says_so(tmp_path, theme):
+def test_chips_below_the_venues_minimum_are_no_bet_and_the_status_line_says_so(tmp_path, theme):
     visit = at(tmp_path, theme, "monaco-roulette-european", least_cents=500)
     unit_cents = visit.view.snapshot.denomination_cents
     visit.press("clear")
