@@ -189,7 +189,7 @@ class TestCoinAcceptor:
             ("stuck_sensor", FaultCode.SENSOR_STUCK),
         ],
     )
-    def test_faults(self, hand, code):
+    def test_faults_of_the_acceptor_are_reported(self, hand, code):
         async def scene():
             rig = CoinRig()
             await rig.ready()

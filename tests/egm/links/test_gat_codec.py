@@ -41,12 +41,12 @@ ALL = frozenset(("accounting", "chance"))
 ABOUT = ReportIdentity(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
 
 
-def test_check_value_of_the_crc_in_both_readings():
+def test_the_crc_matches_its_published_check_value():
     assert crc.compute_crc_modbus(b"123456789") == 0x4B37
     assert gat_reader.compute_crc(b"123456789") == 0x4B37
 
 
-def test_published_status_query():
+def test_the_published_status_query_is_decoded():
     assert Packet(codec.GatCommand.STATUS).encode() == bytes.fromhex("01 04 E3 01")
     [packet] = FrameReader(codec.cut_packet).feed(bytes.fromhex("01 04 E3 01"))
     assert codec.decode_request(packet) == StatusQuery()
@@ -91,12 +91,12 @@ def test_requests(packet, request_):
         (Packet(4, b"\xba\x01x"), "expected a level, the byte 00 and a function"),
     ],
 )
-def test_what_is_no_request_is_refused_by_name(packet, said):
+def test_an_invalid_request_is_refused_with_the_reason(packet, said):
     with pytest.raises(ProtocolError, match=said):
         codec.decode_request(packet)
 
 
-def test_noise_is_refused_and_the_next_packet_heard():
+def test_noise_is_refused_and_the_next_packet_is_read():
     reader = FrameReader(codec.cut_packet)
     good = Packet(1).encode()
     broken = good[:-1] + bytes((good[-1] ^ 1,))
@@ -124,7 +124,7 @@ def test_noise_is_refused_and_the_next_packet_heard():
         (codec.encode_initiated_reply(has_started=False), "84 05 01"),
     ],
 )
-def test_answers_byte_by_byte(answer, line):
+def test_replies_have_the_published_bytes(answer, line):
     """Written by hand from the protocol's description; the CRC is the other reading's."""
     body = bytes.fromhex(line)
     assert answer.encode() == body + gat_reader.compute_crc(body).to_bytes(2, "big")
@@ -136,7 +136,7 @@ def test_the_largest_frame_of_results_fills_a_packet():
 
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
-def test_every_listed_function_is_understood_with_a_seed_and_without():
+def test_every_listed_function_is_decoded_with_and_without_a_seed():
     assert parse_function_request((LIST_FUNCTIONS,), ALL).kind is FunctionResultKind.LIST
     for function in list_offered_functions(ALL):
         order = parse_function_request((function.feature, function.parameter), ALL)
@@ -168,7 +168,7 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
         (("Component", "chance", "00" * 65), "64 at most"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_by_name(parameters, said):
+def test_an_undecodable_function_is_refused_with_the_reason(parameters, said):
     with pytest.raises(SpecialFunctionError, match=said):
         parse_function_request(parameters, ALL)
 
@@ -186,7 +186,7 @@ def test_the_list_of_functions_reads_as_published():
     assert text.count("Feature: ") == len(listed)
 
 
-def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
+def test_signatures_have_the_published_xml_and_are_escaped():
     value = hmac.digest(b"", b"", hashlib.sha1).hex()
     root = ET.fromstring(build_signatures_report(ABOUT, "sha1-hmac", {"chance": value}, ReportFormat.XML))
     assert root.tag == "Components"
@@ -200,7 +200,7 @@ def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
     )
 
 
-def test_an_installation_nobody_signed_says_so():
+def test_an_unsigned_installation_says_so():
     assert "Signed by: nobody" in build_identity_report(ABOUT, "", {}, ReportFormat.TEXT).decode()
     assert (
         ET.fromstring(build_identity_report(ABOUT, "k", {"chance": "aa"}, ReportFormat.XML)).findtext(

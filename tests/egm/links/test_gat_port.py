@@ -125,7 +125,7 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     assert last == (0xBA, 90)
 
 
-def test_before_anything_was_asked_there_is_nothing(inspection):
+def test_before_the_first_request_there_are_no_results(inspection):
     status, last = run(inspection, lambda v: v.read_status(), lambda v: v.read_last_authentication())
     assert (status.state, status.has_results, status.is_calculating) == ("requested", False, False)
     assert last == (0, 0xFFFFFFFF)
@@ -134,7 +134,7 @@ def test_before_anything_was_asked_there_is_nothing(inspection):
 
 
 @pytest.mark.parametrize("parameters", [("Component", "nothing"), ("Component", "chance", "zz"), ("Other",)])
-def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, parameters):
+def test_an_impossible_request_is_refused_without_an_earlier_result(inspection, parameters):
     def refused(verifier):
         with pytest.raises(GatError, match="refused"):
             verifier.start_function(*parameters)
@@ -212,7 +212,7 @@ def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspec
 
 
 @pytest.mark.requirement("A-18")
-def test_a_host_that_reads_no_refusal_never_takes_one_result_for_another(inspection):
+def test_a_refused_request_never_returns_another_requests_result(inspection):
     """An unknown component after a known one: the known one's signature must not be shown for it."""
 
     def conversation(host):
@@ -253,7 +253,7 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
     assert found["parameters"] == ["Component", "chance"]
 
 
-def test_results_that_are_not_there_are_refused(inspection):
+def test_missing_results_are_refused(inspection):
     def nothing(verifier):
         for payload in (b"\x01\x00\x63", b"\x01\x00\x00", b"\x07\x00\x01"):  # frame 99, frame 0, format 7
             assert verifier._query(0x03, payload)[0] & 1
@@ -262,7 +262,7 @@ def test_results_that_are_not_there_are_refused(inspection):
     assert run(inspection, sign("Component", "chance"), nothing)[1]
 
 
-def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(inspection):
+def test_noise_and_unknown_requests_get_no_reply_and_the_next_request_gets_one(inspection):
     def question(verifier):
         verifier._port.timeout = 0.3
         for noise in (b"\xff" * 40, bytes.fromhex("01 04 E3 02"), random.Random(7).randbytes(64)):
@@ -277,7 +277,7 @@ def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(
 
 
 @pytest.mark.requirement("A-18", "K-14")
-def test_play_goes_on_while_signatures_are_calculated(inspection):
+def test_play_continues_while_signatures_are_calculated(inspection):
     rig = inspection.room
     rig.insert(500)
 
@@ -344,6 +344,6 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     assert "own/gone.toml: cannot be read" in inspection.room.records("gat.result")[0]["trouble"]
 
 
-def test_without_a_port_in_the_cabinet_file_there_is_none(inspection):
+def test_no_gat_port_is_opened_without_one_in_the_cabinet_file(inspection):
     at = replace(inspection.at, file=inspection.at.file.model_copy(update={"gat": None}))
     assert list(create_gat_port(at)) == []

@@ -57,7 +57,7 @@ def test_any_object_is_a_message_or_a_message_error(data):
 
 
 @pytest.mark.parametrize("options", ['{"level": 1.0}', '{"bets": {"otter": 1e0}}', '{"a": [{"b": [2.5]}]}'])
-def test_a_wish_with_a_number_that_is_not_whole_is_no_wish(options):
+def test_a_request_with_a_fraction_is_refused(options):
     """It is equal to a bet that is offered, and no journal keeps a float: it would stop the machine."""
     with pytest.raises(MessageError, match="is not a whole number"):
         decode(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
@@ -83,7 +83,7 @@ def test_a_wish_with_a_number_that_is_not_whole_is_no_wish(options):
         {"\x1b[2J": 1},
     ],
 )
-def test_a_request_beyond_what_any_honest_one_is_is_refused_in_a_short_line(fields):
+def test_an_oversized_request_is_refused_with_a_short_message(fields):
     """Whatever handles a request need not fear its sizes; and what is recorded of the refusal is bounded."""
     line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
     with pytest.raises(MessageError) as refused:
@@ -97,7 +97,7 @@ def test_the_largest_numbers_of_a_request_are_read():
     assert decode(encode(intent)) == intent
 
 
-def test_a_line_too_long_is_refused_unread():
+def test_a_line_that_is_too_long_is_refused_before_it_is_parsed():
     with pytest.raises(MessageError, match="at most"):
         decode(b"x" * (LINE_BYTES_MAX + 1))
 
@@ -128,7 +128,7 @@ class Desk:
         return reader, writer
 
 
-def test_who_has_the_token_is_greeted_and_heard(tmp_path):
+def test_a_client_with_the_token_is_admitted(tmp_path):
     async def session():
         desk = Desk(tmp_path)
         await desk.server.start()
@@ -148,7 +148,7 @@ def test_who_has_the_token_is_greeted_and_heard(tmp_path):
     asyncio.run(session())
 
 
-def test_a_flood_of_requests_leaves_every_other_task_its_turns(tmp_path):
+def test_a_flood_of_requests_does_not_starve_other_tasks(tmp_path):
     """Buffered lines were handled without a pause: under load no device was polled for twenty seconds."""
     requests = 200
 
@@ -191,7 +191,7 @@ def test_a_flood_of_requests_leaves_every_other_task_its_turns(tmp_path):
         "not an intent",
     ],
 )
-def test_everybody_else_is_shown_out_and_reported(tmp_path, first):
+def test_clients_without_the_token_are_disconnected_and_reported(tmp_path, first):
     async def session():
         desk = Desk(tmp_path)
         await desk.server.start()

@@ -49,7 +49,7 @@ def _scrape(port):
 
 
 @pytest.mark.requirement("K-08", "D-16")
-def test_a_scrape_says_what_the_reading_says(exporter):
+def test_a_scrape_has_the_values_of_the_meter_reading(exporter):
     collector, server = exporter
     dims = {"game": "maple-classic"}
     reading = MeterReading(
@@ -94,7 +94,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
     assert never["egm_faults_total", ("code", "ticket_printer.head_up")] == 0
 
 
-def test_a_meter_that_is_always_shown_is_one_that_some_entry_counts():
+def test_every_meter_that_is_always_exported_is_counted_by_some_entry():
     """Three stood at zero for ever: nothing fed them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
     declared = {name for entry in FEATURES.entries for name in entry.counts}
@@ -110,7 +110,7 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
         assert name.endswith("_total") != meter.is_level, name
 
 
-def test_families_of_one_name_from_several_sources_are_one(exporter):
+def test_metric_families_of_one_name_are_merged(exporter):
     collector, server = exporter
     one, two = (
         iter_line_metrics(
@@ -126,7 +126,7 @@ def test_families_of_one_name_from_several_sources_are_one(exporter):
     assert samples["egm_host_link_up", ("line", "two")] == 1
 
 
-def test_a_lines_answers_are_a_histogram():
+def test_the_reply_times_of_a_line_are_a_histogram():
     health = SasLineHealth(replies_by_time_bucket_ms=((1, 5), (20, 2), (0, 1)), total_reply_ns=90_000_000)
     answers = next(f for f in iter_line_metrics("one", health) if f.name == "egm_host_answer_seconds")
     assert [(s.labels.get("le"), s.value) for s in answers.samples if s.name.endswith("_bucket")] == [
@@ -137,7 +137,7 @@ def test_a_lines_answers_are_a_histogram():
     assert {s.name.rsplit("_")[-1]: s.value for s in answers.samples[-2:]} == {"count": 8, "sum": 0.09}
 
 
-def test_handing_over_replaces_everything_at_once(exporter):
+def test_new_figures_replace_all_old_ones_at_once(exporter):
     collector, server = exporter
     collector.publish([GaugeMetricFamily("egm_x", "x", 1), CounterMetricFamily("egm_y", "y", 1)])
     collector.publish([GaugeMetricFamily("egm_x", "x", 2)])
@@ -158,7 +158,7 @@ def _asked(port, host):
         return int(line.makefile("rb").readline().split()[1])
 
 
-def test_figures_are_read_under_the_names_of_this_computer_only(exporter):
+def test_metrics_are_served_only_under_this_computers_host_names(exporter):
     port = exporter[1].port
     for host in ("127.0.0.1", f"127.0.0.1:{port}", "localhost", f"LOCALHOST:{port}", "[::1]:9477"):
         assert _asked(port, host) == 200
@@ -194,7 +194,7 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
     assert _scrape(port)["process_open_fds",] > 0
 
 
-def test_the_first_that_owes_its_request_is_let_go_for_a_ninth_and_eight_are_served(exporter, monkeypatch):
+def test_a_ninth_connection_replaces_the_oldest_idle_one(exporter, monkeypatch):
     monkeypatch.setattr(
         metrics, "CONNECTION_SECONDS_MAX", PATIENCE_SECONDS
     )  # nobody is let go for being slow

@@ -51,7 +51,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
     rig.close()
 
 
-def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_free(tmp_path, monkeypatch):
+def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch):
     monkeypatch.setattr(monitoring, "_RETRY_SECONDS", 0.05)
     rig, said = room_of(tmp_path).boot(), []
 
@@ -85,7 +85,7 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
 
 
 @pytest.mark.requirement("K-13", "J-06")
-def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is(tmp_path):
+def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot()
     Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
 
@@ -117,7 +117,7 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
 
 
 @pytest.mark.requirement("D-16")
-def test_the_meters_are_read_again_after_a_change(tmp_path, monkeypatch):
+def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
     monkeypatch.setattr(monitoring, "_READ_DELAY_SECONDS", 0.0)
     rig = MachineRig(tmp_path).boot()
 

@@ -36,7 +36,7 @@ def in_the_metrics(rig, folder):
 
 
 @pytest.mark.requirement("E-13")
-def test_slips_screens_and_metrics_carry_the_head_and_the_audit_holds_them_against_an_export(tmp_path):
+def test_the_journal_head_on_slips_screens_and_metrics_is_checked_by_the_audit(tmp_path):
     noted = []
     rig = MachineRig(tmp_path / "state").boot().insert(2000)
     noted.append(in_the_metrics(rig, tmp_path))

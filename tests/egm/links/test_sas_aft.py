@@ -81,7 +81,7 @@ def kinds(bench: Bench) -> tuple[int, ...]:
 # ---------------------------------------------------------------------------------------------- 72
 @pytest.mark.requirement("K-09")
 @pytest.mark.sas(polls="72", exceptions="69")
-def test_a_transfer_from_order_to_closing(make):
+def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     bench = make()
     assert bench.long(0x72, INTERROGATE) == "0200ff", "nothing to tell"
     wanted = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
@@ -117,7 +117,7 @@ def test_a_repeat_is_never_a_second_transfer(make):
 
 
 @pytest.mark.requirement("K-05")
-def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
+def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     bench = make()
     bench.long(0x72, order())
     again = make()
@@ -152,7 +152,7 @@ def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
         ({"code": "02"}, "82"),
     ],
 )
-def test_an_order_that_cannot_be_followed_says_why_and_moves_nothing(make, more, code):
+def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, more, code):
     bench = make()
     assert transferred(bench, **more) == code
     assert kinds(bench) == (0, 0, 0)
@@ -163,7 +163,7 @@ def test_an_order_that_cannot_be_followed_says_why_and_moves_nothing(make, more,
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize("kind", ["00", "80"])
 @pytest.mark.parametrize(("flags", "mode"), [("03", "03"), ("07", "07"), ("01", "01")])
-def test_an_order_of_nothing_sets_the_hosts_cash_out_mode(make, kind, flags, mode):
+def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode):
     """As the public host does it: type 80, amounts zero, flags 0 to 2."""
     bench = make()
     bench.room.insert(1000)
@@ -176,7 +176,7 @@ def test_an_order_of_nothing_sets_the_hosts_cash_out_mode(make, kind, flags, mod
 @pytest.mark.parametrize(
     ("more", "code"), [({"code": "02"}, "82"), ({"kind": "40"}, "c1"), ({"flags": "80"}, "90"), (None, "83")]
 )
-def test_an_order_refused_by_its_form_is_the_one_an_interrogation_tells_of(make, more, code):
+def test_an_interrogation_reports_an_order_refused_for_its_form(make, more, code):
     bench = make()
     assert transferred(bench, identifier="BEFORE") == "00"
     data = order("REFUSED", **(more or {}))
@@ -188,13 +188,13 @@ def test_an_order_refused_by_its_form_is_the_one_an_interrogation_tells_of(make,
     assert (told[4:6], b"REFUSED".hex() in told) == (code, True)
 
 
-def test_amounts_that_are_not_decimal_are_none(make):
+def test_amounts_that_are_not_bcd_are_refused(make):
     bench = make()
     assert status(bench, order().replace("0000001000", "000000100a", 1)) == "83"
 
 
 @pytest.mark.parametrize("data", ["00", "0100", "10" + "00" * 16, order()[:-4]])
-def test_orders_cut_short_are_met_with_silence(make, data):
+def test_truncated_orders_get_no_reply(make, data):
     bench = make()
     data = f"{len(data) // 2 - 1:02x}{data[2:]}"
     assert bench.long(0x72, data) == ""
@@ -202,7 +202,7 @@ def test_orders_cut_short_are_met_with_silence(make, data):
 
 
 @pytest.mark.requirement("K-09")
-def test_value_goes_out_whole_or_in_part_as_the_host_says(make):
+def test_transfers_to_the_host_are_full_or_partial_as_ordered(make):
     bench = make()
     bench.room.insert(1000)
     assert transferred(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
@@ -213,7 +213,7 @@ def test_value_goes_out_whole_or_in_part_as_the_host_says(make):
     assert bench.room.credit_cents == 0
 
 
-def test_an_order_that_waits_for_a_game_may_be_cancelled(make):
+def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
     bench = make(chance=ScriptedChance(*LOSS, *LOSS))
     bench.room.insert(100)
     bench.room.play()
@@ -233,7 +233,7 @@ def test_an_order_that_waits_for_a_game_may_be_cancelled(make):
     assert 0x69 in bench.exceptions()
 
 
-def test_a_machine_that_is_at_something_else_says_so(make):
+def test_a_busy_machine_refuses_a_transfer_with_the_reason(make):
     bench = make()
     bench.room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert transferred(bench) == "87"
@@ -254,7 +254,7 @@ def test_bonuses(make):
     assert (values["mach_bonus"], values["att_bonus"], bench.room.credit_cents) == (520, 90_000, 520)
 
 
-def test_bonuses_and_transfers_are_switched_apart(make):
+def test_bonuses_and_transfers_are_enabled_separately(make):
     assert transferred(make(transfers=False)) == "c1"
     assert transferred(make(bonuses=False), kind="10") == "c1"
 
@@ -276,7 +276,7 @@ def test_registration(make):
 
 
 @pytest.mark.parametrize("data", ["0180", "1d80" + WIRE_ASSET + KEY + POS])
-def test_unregistering_in_either_form(make, data):
+def test_both_forms_of_unregistration_are_accepted(make, data):
     bench = make()
     bench.long(0x73, "1d01" + WIRE_ASSET + KEY + POS)
     assert bench.long(0x73, data)[2:4] == "80"
@@ -323,7 +323,7 @@ def test_status_and_lock(make):
     assert bench.room.state is State.IDLE
 
 
-def test_a_lock_waits_for_the_game_and_for_nothing_that_cannot_be(make):
+def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
     bench = make(chance=ScriptedChance(*LOSS))
     bench.room.insert(100)
     assert lock_fields(bench.long(0x74, "00040500"))["lock"] == "ff", "there is no way to the printer"
@@ -334,7 +334,7 @@ def test_a_lock_waits_for_the_game_and_for_nothing_that_cannot_be(make):
     assert 0x6F in bench.exceptions()
 
 
-def test_transfers_under_a_lock_lift_it_or_keep_it(make):
+def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
     bench = make()
     bench.long(0x74, "00010500")
     assert transferred(bench, flags="50") == "00"
@@ -358,7 +358,7 @@ def test_cash_outs_offered_to_the_host(make):
 
 
 @pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])
-def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, code):
+def test_a_host_without_authority_over_money_gets_no_reply(make, code):
     bench = make(line="other")
     data = {0x72: INTERROGATE, 0x73: "01ff", 0x74: "ff000000", 0x75: "00", 0x76: "00"}
     assert bench.long(code, data[code]) == ""

@@ -43,7 +43,7 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
 @pytest.mark.parametrize(
     "poll", [b"\x82", b"\x02", b"\x01\x1a", append_crc(b"\x01\x02"), append_crc(b"\0\x7f" + bytes(7))]
 )
-def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
+def test_another_poll_acknowledges_the_exception(bench: Bench, poll: bytes) -> None:
     door(bench, opened=True)
     assert bench.general() == 0x11
     bench.send(poll)
@@ -51,7 +51,7 @@ def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
 
 
 @pytest.mark.requirement("K-06")
-def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
+def test_damaged_bytes_acknowledge_no_exception(bench: Bench) -> None:
     door(bench, opened=True)
     assert bench.general() == 0x11
     assert bench.send(bytes.fromhex("01 01 51 09")) == b""
@@ -62,13 +62,13 @@ def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
     "message",
     ["01 01 51 09", "01 FE 00 00", "01 5A 00 00", "01 2F 03 00 00 00 FF FF", "05 1A", "01 6E 01 00 93 7B"],
 )
-def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, message: str) -> None:
+def test_polls_for_other_addresses_and_incomplete_polls_get_no_reply(bench: Bench, message: str) -> None:
     assert bench.send(bytes.fromhex(message)) == b""
     assert list_disabling_sources(bench.room.machine) == {}
 
 
 @pytest.mark.sas(polls="7F")
-def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
+def test_a_broadcast_is_executed_without_a_reply(bench: Bench) -> None:
     assert bench.send(append_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
     assert bench.send(append_crc(b"\0\x01")) == b""
@@ -76,7 +76,7 @@ def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("K-06")
-def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
+def test_a_repeated_poll_that_changes_something_is_executed_once(bench: Bench) -> None:
     assert bench.long(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")
     assert bench.long(0x01) == "01"
@@ -86,7 +86,7 @@ def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> No
     assert list(list_disabling_sources(bench.room.machine)) == ["host:main"]
 
 
-def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
+def test_a_repeated_reading_poll_is_read_again(bench: Bench) -> None:
     assert bench.read(0x1A) == "00000000"
     bench.room.insert(500)
     assert bench.read(0x1A) == "00000500"
@@ -94,7 +94,7 @@ def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-05")
 @pytest.mark.sas(exceptions="70 11 12")
-def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
+def test_the_twenty_first_exception_overflows_the_queue(bench: Bench) -> None:
     for _ in range(10):
         door(bench, opened=True)
         door(bench, opened=False)
@@ -129,7 +129,7 @@ def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: 
     assert bench.exceptions() == [0x11]
 
 
-def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Bench) -> None:
+def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: Bench) -> None:
     door(bench, opened=True)
     bench.host.deliver_delayed_result(0x21, Reply(b"\x34\x12"))
     frame = append_crc(bytes.fromhex("01 21 34 12"))
@@ -138,7 +138,7 @@ def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Benc
     assert bench.general() == 0x11
 
 
-def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Bench) -> None:
+def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: Bench) -> None:
     bench.slow = True
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
@@ -147,7 +147,7 @@ def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Be
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01"
 
 
-def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: Bench) -> None:
+def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: Bench) -> None:
     def fails(*_: object) -> Reply:
         raise ZeroDivisionError("planted")
 
@@ -162,7 +162,7 @@ def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: B
     ]
 
 
-def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
+def test_a_delayed_reply_answers_no_later_poll() -> None:
     """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
     order = Poll(code=0x72, response=VARIABLE_RESPONSE_LENGTH, effect=lambda _host, _poll: None)
     channel = SasChannelState(1, {0x72: order}, now_ns=0)
@@ -193,7 +193,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the link
-def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
+def test_without_polls_the_line_chirps_and_the_loss_is_reported_once(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     chirp = [SendBytes(b"\x01", wakeup=True)]
@@ -213,7 +213,7 @@ def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_after_silence_it_waits_for_a_poll_to_another_machine_where_told_to(tmp_path: Path) -> None:
+def test_after_silence_the_line_waits_for_a_poll_to_another_machine_if_configured(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig, require_sync=True)
     assert bench.send(b"\x81") == b""
@@ -230,7 +230,7 @@ def test_after_silence_it_waits_for_a_poll_to_another_machine_where_told_to(tmp_
 
 # ---------------------------------------------------------------------------------------------- real time
 @pytest.mark.sas(polls="0E", exceptions="4F 11")
-def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
+def test_real_time_reports_are_sent_in_place_of_replies(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig, enable=["real_time"])
     bench.exceptions()
@@ -249,7 +249,7 @@ def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
+def test_real_time_reporting_is_off_until_enabled(bench: Bench) -> None:
     assert bench.long(0x0E, "01") == ""
     bench.room.insert(500)
     assert bench.exceptions() == [0x48]
@@ -258,7 +258,7 @@ def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
 
 # ---------------------------------------------------------------------------------------------- two hosts
 @pytest.mark.requirement("K-03")
-def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
+def test_two_hosts_each_receive_every_exception(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     first = Bench(tmp_path, rig, name="first")
     second = Bench(tmp_path, rig, name="second", boot=False, address=7)
@@ -277,7 +277,7 @@ def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("K-05")
-def test_what_a_host_has_not_heard_is_told_after_a_restart(tmp_path: Path) -> None:
+def test_unread_exceptions_are_reported_after_a_restart(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     bench.exceptions()

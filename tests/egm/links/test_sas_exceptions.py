@@ -61,7 +61,7 @@ def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
 
 @pytest.mark.requirement("K-12", "J-03", "E-08")
 @pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
-def test_doors(bench: Bench) -> None:
+def test_doors_raise_their_exceptions(bench: Bench) -> None:
     for door, (opened, closed, while_off) in DOORS.items():
         assert told(bench, EventType.DOOR_OPENED, door=door)[0] == opened
         assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
@@ -73,7 +73,7 @@ def test_doors(bench: Bench) -> None:
 @pytest.mark.sas(
     exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 3B 60 61 74 75 76 78",
 )
-def test_faults(bench: Bench) -> None:
+def test_faults_raise_their_exceptions(bench: Bench) -> None:
     for code, (raised, cleared) in FAULTS.items():
         assert told(bench, EventType.FAULT_RAISED, code=code) == [raised], code
         assert told(bench, EventType.FAULT_CLEARED, code=code) == [cleared][: bool(cleared)], code
@@ -81,7 +81,7 @@ def test_faults(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-12", "K-11")
 @pytest.mark.sas(exceptions="47 48 49 4A 4B 4C 2B", polls="31 33 34 35 36 37 1E 48")
-def test_bills(bench: Bench) -> None:
+def test_bills_raise_their_exceptions(bench: Bench) -> None:
     for amount_cents, code in BILLS.items():
         bench.room.insert(amount_cents)
         assert bench.exceptions() == [code]
@@ -92,7 +92,7 @@ def test_bills(bench: Bench) -> None:
 
 
 @pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
-def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
+def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
     bench.room.insert(500)
     bench.exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
@@ -103,7 +103,7 @@ def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="17 18")
-def test_power(tmp_path: Path) -> None:
+def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
     for told_of in ([0x7A, 0x17], [0x18, 0x17]):
         rig = MachineRig(tmp_path)
         assert Bench(tmp_path, rig).exceptions() == told_of
@@ -111,7 +111,7 @@ def test_power(tmp_path: Path) -> None:
 
 
 @pytest.mark.sas(exceptions="71 72 86 37")
-def test_service_and_closing(bench: Bench) -> None:
+def test_service_and_closing_raise_their_exceptions(bench: Bench) -> None:
     assert told(bench, EventType.SERVICE) == [0x71]
     assert told(bench, EventType.SERVICE) == [0x72]
     assert told(bench, EventType.DISABLED, source="operator", reason="cleaning") == [0x86]
@@ -121,12 +121,12 @@ def test_service_and_closing(bench: Bench) -> None:
 
 
 @pytest.mark.sas(exceptions="00")
-def test_nothing_is_nothing(bench: Bench) -> None:
+def test_entries_without_an_exception_raise_none(bench: Bench) -> None:
     assert [bench.general() for _ in range(3)] == [0, 0, 0]
 
 
 @pytest.mark.sas(exceptions="7E 7F 8C")
-def test_games(tmp_path: Path) -> None:
+def test_games_raise_their_exceptions(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, rig)
     rig.insert(500)
@@ -156,7 +156,7 @@ ENTRIES = (
 
 
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
-def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
+def test_entries_of_other_features_raise_their_exceptions(bench: Bench) -> None:
     for kind, details, code in ENTRIES:
         write_undeclared(bench.room.machine, kind, details=details)
         assert told(bench, EventType.SHOWN) == [code]

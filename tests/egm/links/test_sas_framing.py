@@ -75,12 +75,12 @@ def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
     assert hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS) == [LongPoll(SET)]
 
 
-def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
+def test_a_wakeup_bit_within_a_message_starts_a_new_one() -> None:
     told = hear(strict(), escape_message_with_wakeup(SET)[:4] + escape_message_with_wakeup(READ))
     assert told == [BrokenMessage("cut", b"\x01\x01"), LongPoll(READ)]
 
 
-def test_messages_to_others_are_passed_over() -> None:
+def test_messages_to_other_machines_are_skipped() -> None:
     other = append_crc(bytes.fromhex("02 2F 03 00 00 00"))
     assert hear(strict(), escape_message_with_wakeup(other) + escape_message_with_wakeup(READ)) == [
         MessageToOther(2),
@@ -90,13 +90,13 @@ def test_messages_to_others_are_passed_over() -> None:
 
 
 @pytest.mark.requirement("K-06")
-def test_a_wrong_crc_is_broken() -> None:
+def test_a_message_with_a_wrong_crc_is_damaged() -> None:
     wrong = SET[:-1] + b"\x09"
     assert hear(strict(), escape_message_with_wakeup(wrong)) == [BrokenMessage("crc", wrong)]
     assert hear(lenient(), wrong) == [BrokenMessage("crc", wrong)]
 
 
-def test_an_unknown_command_is_broken_and_the_next_poll_is_heard() -> None:
+def test_an_unknown_command_is_damaged_and_the_next_poll_is_read() -> None:
     framing = strict()
     assert hear(framing, escape_message_with_wakeup(b"\x01\xfe\x00\x00")) == [
         BrokenMessage("unknown", b"\x01\xfe")
@@ -104,7 +104,7 @@ def test_an_unknown_command_is_broken_and_the_next_poll_is_heard() -> None:
     assert hear(framing, escape_message_with_wakeup(READ)) == [LongPoll(READ)]
 
 
-def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
+def test_without_a_wakeup_bit_a_host_may_send_80_before_every_poll() -> None:
     assert hear(lenient(), b"\x80" + READ + b"\x80" + SET) == [
         GeneralPoll(0),
         LongPoll(READ),
@@ -113,7 +113,7 @@ def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
     ]
 
 
-def test_without_a_wakeup_bit_only_a_pause_mends_what_was_broken() -> None:
+def test_without_a_wakeup_bit_only_a_pause_ends_a_damaged_message() -> None:
     framing = lenient()
     assert hear(framing, b"\x01\xfe" + READ) == [
         BrokenMessage("unknown", b"\x01\xfe"),
@@ -123,7 +123,7 @@ def test_without_a_wakeup_bit_only_a_pause_mends_what_was_broken() -> None:
     assert hear(framing, READ, 61 * MS) == [LongPoll(READ)]
 
 
-def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
+def test_every_named_poll_is_framed_or_reported_as_unknown() -> None:
     unknown = {code for code in POLLS if find_frame_size(bytes((1, code, 0))) is None}
     assert unknown == set(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
     for code in set(POLLS) - unknown:
@@ -152,7 +152,7 @@ def test_noise_never_hides_the_next_poll_from_a_lenient_line(noise: list[bytes],
 
 
 @given(data=st.binary(min_size=1, max_size=120), cuts=st.lists(st.integers(0, 120), max_size=6))
-def test_what_is_heard_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: list[int]) -> None:
+def test_framing_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: list[int]) -> None:
     for make in (strict, lenient):
         whole, parts = make(), make()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]

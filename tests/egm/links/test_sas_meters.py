@@ -204,7 +204,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
 @given(
     acts=st.lists(st.sampled_from(("bill", "play", "play", "play", "cash", "key")), min_size=5, max_size=25)
 )
-def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
+def test_credits_are_the_money_in_less_wagers_and_payments_plus_wins(
     tmp_path_factory: pytest.TempPathFactory, acts: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("identity")
@@ -328,7 +328,7 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
 
 
 @pytest.mark.requirement("K-11")
-def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_path: Path) -> None:
+def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper", "printer"))
     bench = Bench(tmp_path, rig)
     rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
@@ -344,6 +344,6 @@ def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_
     rig.close()
 
 
-def test_a_machine_without_a_hopper_says_nothing_of_one(bench: Bench) -> None:
+def test_a_machine_without_a_hopper_reports_none(bench: Bench) -> None:
     assert bench.read(0x2C) == ""
     assert bench.read(0x4F) == ""

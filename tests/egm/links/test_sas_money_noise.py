@@ -33,7 +33,7 @@ def content(dice: random.Random, code: int) -> bytes:
 @pytest.mark.requirement("K-06")
 @pytest.mark.parametrize("validation", [Validation.SYSTEM, Validation.SECURE_ENHANCED])
 @pytest.mark.parametrize("seed", range(3))
-def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed):
+def test_any_content_gets_a_valid_reply_or_none(tmp_path, validation, seed):
     dice = random.Random(f"{seed} {validation}")
     host = HostMoney(
         validation=validation, transfers=True, bonuses=True, asset_number=0x77665544, money_line_name="main"

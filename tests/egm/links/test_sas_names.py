@@ -20,13 +20,13 @@ KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
 
 
 @pytest.mark.parametrize(("body", "crc"), KNOWN_ANSWERS.items())
-def test_a_frame_seen_on_a_real_link_is_sealed_alike(body: str, crc: str) -> None:
+def test_the_crc_matches_a_frame_recorded_on_a_real_link(body: str, crc: str) -> None:
     assert append_crc(bytes.fromhex(body)) == bytes.fromhex(body + crc)
     assert is_intact(bytes.fromhex(body + crc))
 
 
 @pytest.mark.requirement("K-06")
-def test_one_flipped_bit_breaks_the_seal() -> None:
+def test_one_flipped_bit_makes_the_crc_wrong() -> None:
     frame = append_crc(bytes.fromhex("01 2F 03 00 00 00"))
     for bit in range(len(frame) * 8):
         damaged = bytearray(frame)

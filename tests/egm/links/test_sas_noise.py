@@ -28,12 +28,12 @@ NEARLY = st.builds(
 @given(choices=st.integers(0, 255), step=st.integers(0, 15), noise=st.binary(max_size=400))
 @example(choices=1, step=0, noise=b"\xff\x00\x01\x2f\xff\xff")
 @example(choices=0, step=15, noise=b"\x01\x01\x51\x08\x81\x81\x81")
-def test_random_bytes_silence_nothing(choices: int, step: int, noise: bytes) -> None:
+def test_after_random_bytes_polls_are_answered(choices: int, step: int, noise: bytes) -> None:
     one_input(bytes((choices, step)) + noise)
 
 
 @pytest.mark.requirement("K-06")
 @settings(max_examples=scale_examples(500))
 @given(choices=st.integers(0, 255), messages=st.lists(NEARLY, max_size=12))
-def test_polls_that_are_nearly_right_silence_nothing(choices: int, messages: list[bytes]) -> None:
+def test_after_almost_valid_polls_polls_are_answered(choices: int, messages: list[bytes]) -> None:
     one_input(bytes((choices, 15)) + b"".join(messages))

@@ -108,7 +108,7 @@ def bench(tmp_path: Path):
 
 @pytest.mark.requirement("K-11", "K-08")
 @pytest.mark.sas(polls=" ".join(f"{code:02X}" for code in READINGS))
-def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
+def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: Bench) -> None:
     answers = {}
     for code in READINGS:
         answers[code] = bench.read(code)
@@ -132,7 +132,7 @@ def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Be
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
-def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
+def test_a_session_is_reported_in_exceptions(tmp_path: Path) -> None:
     rig, bench = won(tmp_path)
     assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
     rig.report_shown()
@@ -145,19 +145,19 @@ def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_the_smallest_published_set_is_built() -> None:
+def test_the_published_minimum_of_polls_is_implemented() -> None:
     assert set(IMPLEMENTED_POLLS) >= MINIMUM_POLLS
 
 
 # ---------------------------------------------------------------------------------------------- by code
 @pytest.mark.sas(polls="2F")
-def test_selected_meters_in_the_order_asked_for(bench: Bench) -> None:
+def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
     asked = "05 0000 00 0C 0D"
     assert bench.long(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
 @pytest.mark.sas(polls="6F AF")
-def test_extended_meters_say_their_size_and_what_is_not_kept(bench: Bench) -> None:
+def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
     asked = "08 0000 0000 A600 8600"
     wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
     assert bench.long(0x6F, asked) == plain(wanted)
@@ -165,7 +165,7 @@ def test_extended_meters_say_their_size_and_what_is_not_kept(bench: Bench) -> No
 
 
 @pytest.mark.sas(polls="52 2D 6F")
-def test_meters_of_a_game_and_of_a_game_there_is_not(bench: Bench) -> None:
+def test_meters_of_a_game_and_of_an_unknown_game_are_answered(bench: Bench) -> None:
     assert bench.long(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
     assert bench.long(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
     assert bench.long(0x52, "0002") == ""
@@ -199,7 +199,7 @@ IMPOSSIBLE = (
 )
 
 
-def test_a_request_that_makes_no_sense_is_met_with_silence(bench: Bench) -> None:
+def test_an_invalid_request_gets_no_reply(bench: Bench) -> None:
     for code, data in SENSELESS:
         assert bench.long(code, data) == "", f"{code:02X} {data}"
         assert bench.general() == 0x00
@@ -220,7 +220,7 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
 # ---------------------------------------------------------------------------------------------- games
 @pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="1F 53")
-def test_identity_of_machine_and_game(bench: Bench) -> None:
+def test_machine_and_game_identify_themselves(bench: Bench) -> None:
     game = next(iter(bench.room.machine.games.values()))
     block = (
         b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
@@ -254,7 +254,7 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
 
 
 @pytest.mark.sas(polls="A0")
-def test_features_say_what_this_host_may_use(tmp_path: Path) -> None:
+def test_the_features_reply_states_what_this_host_may_use(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     assert bench.long(0xA0, "0000") == plain("0000 00 8C 01 000000")
@@ -281,7 +281,7 @@ def test_meters_of_one_denomination(bench: Bench) -> None:
 # ---------------------------------------------------------------------------------------------- control
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
-def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
+def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: Path) -> None:
     rig, bench = won(tmp_path)
     assert bench.long(0x01) == "01"
     assert rig.state is State.PLAYING
@@ -299,7 +299,7 @@ def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="0A 0B")
-def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
+def test_maintenance_mode_and_shut_down_are_independent(bench: Bench) -> None:
     for code in (0x01, 0x0A, 0x02):
         assert bench.long(code) == "01"
     assert bench.room.state is State.OUT_OF_SERVICE
@@ -308,7 +308,7 @@ def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
 
 
 @pytest.mark.sas(polls="06 07")
-def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
+def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
     rig = bench.room
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "stack"
@@ -323,7 +323,7 @@ def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
 
 @pytest.mark.requirement("G-03")
 @pytest.mark.sas(polls="08")
-def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
+def test_selected_bills_can_be_accepted_once_or_always(bench: Bench) -> None:
     rig = bench.room
     assert bench.long(0x08, "04000000 00") == "01"  # $5 only, and close after each
     rig.offer(2000)
@@ -337,7 +337,7 @@ def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
 
 @pytest.mark.requirement("O-03")
 @pytest.mark.sas(polls="09 56 B2", exceptions="8C")
-def test_a_game_is_withheld(tmp_path: Path) -> None:
+def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, rig)
     rig.insert(500)
@@ -362,7 +362,7 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
 
 
 @pytest.mark.sas(polls="03 04 05")
-def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
+def test_sounds_but_no_alarms_can_be_muted(bench: Bench) -> None:
     def sound() -> str:
         return snapshot(bench.room.engine).sound
 
@@ -378,7 +378,7 @@ def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
 # ---------------------------------------------------------------------------------------------- hand-pays
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
-def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
+def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(2000)
@@ -404,7 +404,7 @@ def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
-def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_value(tmp_path: Path) -> None:
+def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
     bench = Bench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(500)
@@ -430,7 +430,7 @@ def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_va
 
 
 @pytest.mark.sas(exceptions="51")
-def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
+def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     rig.insert(2000)
@@ -447,13 +447,13 @@ def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_a_remote_reset_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
+def test_remote_reset_is_off_until_enabled(bench: Bench) -> None:
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.long(0x94) == ""
 
 
 @pytest.mark.sas(polls="7E 7F")
-def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench) -> None:
+def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) -> None:
     assert bench.long(0x7F, "12 31 2026 23 59 00") == "01"
     bench.room.clock.pass_seconds(61)
     assert bench.read(0x7E) == plain("01012027 000001")
@@ -461,7 +461,7 @@ def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench)
 
 
 @pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
-def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) -> None:
+def test_a_date_beyond_the_calendar_is_refused(bench: Bench, told: str) -> None:
     assert bench.long(0x7F, told) == "81"
     bench.room.clock.pass_seconds(4)
     assert bench.read(0x7E) == plain("01012026000004")
@@ -472,13 +472,13 @@ def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) 
     assert bench.read(0x7E) != ""
 
 
-def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
+def test_a_stored_time_offset_beyond_the_calendar_is_ignored(bench: Bench) -> None:
     write_undeclared(bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
     bench.host.republish_readout()
     assert bench.read(0x7E) == plain("01012026000000")
 
 
-def test_entered_time_never_reads_back_earlier_and_is_not_recorded_every_time(bench: Bench) -> None:
+def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Bench) -> None:
     clock = bench.room.clock
     for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)

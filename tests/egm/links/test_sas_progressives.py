@@ -76,7 +76,7 @@ def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(ma
     ]
 
 
-def test_a_broadcast_to_all_is_heard_and_not_answered(make):
+def test_a_broadcast_to_all_machines_is_read_without_a_reply(make):
     bench = make()
     assert bench.send(append_crc(bytes.fromhex("008002030000000777"))) == b""
     assert view(bench).amount_cents == 777
@@ -93,7 +93,7 @@ def test_a_broadcast_to_all_is_heard_and_not_answered(make):
         (0x86, "0102"),
     ],
 )
-def test_a_broadcast_that_is_none_moves_nothing(make, code, data):
+def test_an_invalid_broadcast_changes_no_level(make, code, data):
     bench = make()
     assert bench.long(code, data) == ""
     assert view(bench).status == "down"
@@ -131,7 +131,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
 
 @pytest.mark.sas(polls="85")
 @pytest.mark.requirement("F-14", "I-09")
-def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
+def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     """It was not paid: a host that read of it would begin its level anew for nothing."""
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
     bench.room.insert(2000)
@@ -149,14 +149,14 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
     assert bench.read(0x85) == "00" * 7
 
 
-def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
+def test_a_machine_without_broadcast_levels_ignores_broadcasts(tmp_path):
     rig = room_of(tmp_path)
     assert create_broadcasts(create_machine_context(rig, tmp_path, {})) == ()
     rig.close()
 
 
 @pytest.mark.parametrize("name", ["1", "0.1", "256.1", "1.33", "a.b"])
-def test_a_sas_level_that_is_none_is_refused(name):
+def test_an_invalid_sas_level_is_refused(name):
     with pytest.raises(
         ValueError, match=r"stakes: a level on a SAS line is written as GROUP\.LEVEL, 1\.1 to 255\.32"
     ):
@@ -165,7 +165,7 @@ def test_a_sas_level_that_is_none_is_refused(name):
 
 @pytest.mark.sas(polls="83", exceptions="54")
 @pytest.mark.requirement("I-20")
-def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(make):
+def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make):
     bench = make(B, LUCK, MISS)
     bench.room.insert(2000)
     bench.long(0x80, "02030000012345")
@@ -180,7 +180,7 @@ def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(m
     assert bench.read(0x84) == "00" * 7
 
 
-def test_a_machine_that_plays_for_no_broadcast_level_does_not_answer_one(tmp_path):
+def test_without_a_broadcast_level_in_play_broadcasts_get_no_reply(tmp_path):
     rig = room_of(tmp_path)
     bench = Bench(tmp_path, rig, enable=["progressives"])
     assert bench.long(0x80, "02030000012345") == ""

@@ -74,7 +74,7 @@ def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more:
 # ---------------------------------------------------------------------------------------------- 57, 58
 @pytest.mark.requirement("H-05", "K-12")
 @pytest.mark.sas(polls="57 58 4D 50", exceptions="57 3D 66")
-def test_a_system_ticket_from_button_to_report(make):
+def test_a_system_ticket_from_cash_out_to_its_report(make):
     bench = make()
     cash_out(bench)
     assert bench.general() == 0x57
@@ -91,7 +91,7 @@ def test_a_system_ticket_from_button_to_report(make):
 
 
 @pytest.mark.requirement("H-10")
-def test_the_last_day_of_a_ticket_is_the_day_printed_on_it(make):
+def test_a_ticket_expires_on_the_printed_day(make):
     """Issued on 1 January 2026 and good for 365 days: the last one is 1 January 2027."""
     bench = make()
     cash_out(bench)
@@ -101,7 +101,7 @@ def test_the_last_day_of_a_ticket_is_the_day_printed_on_it(make):
     assert bench.room.store.get(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
 
 
-def test_57_is_said_until_it_has_been_read(make):
+def test_exception_57_is_repeated_until_it_has_been_read(make):
     bench = make()
     cash_out(bench)
     assert bench.exceptions() == [0x57, 0x66]
@@ -133,7 +133,7 @@ def test_invalid_number_is_improper_and_the_valid_one_is_still_accepted(make, nu
     assert bench.long(0x58, NUMBER) == "00"
 
 
-def test_a_repeated_58_is_one_ticket(make):
+def test_a_repeated_poll_58_is_one_ticket(make):
     bench = make()
     cash_out(bench)
     assert [bench.long(0x58, NUMBER) for _ in range(3)] == ["00"] * 3
@@ -168,7 +168,7 @@ def test_secure_enhanced_validation(make):
 
 @pytest.mark.sas(exceptions="3F")
 @pytest.mark.requirement("H-09")
-def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_identifier(make):
+def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silent(make):
     assert make().long(0x4C, "010000000000") == "", "nobody numbers but the system"
     bench = make(offline=1)
     assert bench.long(0x4C, "393000a50200") == "393000a50200"
@@ -181,7 +181,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
 
 
 @pytest.mark.requirement("H-05")
-def test_a_machine_without_an_identifier_asks_for_one(make):
+def test_a_machine_without_an_identifier_requests_one(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
     assert bench.general() == 0x3F
@@ -191,7 +191,7 @@ def test_a_machine_without_an_identifier_asks_for_one(make):
     assert 0x3F not in bench.exceptions()
 
 
-def test_each_ticket_unread_is_told_of_until_all_are_read(make):
+def test_unread_tickets_are_reported_until_all_are_read(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.long(0x4C, "010000000000")
     for _ in range(3):
@@ -215,7 +215,7 @@ def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     assert again.long(0x4D, "00")[2:4] == "01"
 
 
-def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_credit(make):
+def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
@@ -272,7 +272,7 @@ def test_ticket_end_before_the_acknowledgement_is_reported(make):
         (redemption("02"), "8a"),
     ],
 )
-def test_what_the_host_says_of_a_ticket_and_what_the_machine_answers(make, data, status):
+def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, status):
     bench = make()
     bench.room.offer_ticket(NUMBER)
     answer = bench.long(0x71, data)
@@ -286,7 +286,7 @@ def test_what_the_host_says_of_a_ticket_and_what_the_machine_answers(make, data,
 @pytest.mark.parametrize(
     ("code", "status", "kind"), [("01", "01", "restricted"), ("02", "02", "nonrestricted")]
 )
-def test_promotional_tickets_where_the_place_takes_them(make, code, status, kind):
+def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code, status, kind):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
     assert bench.long(0x71, redemption(code, more="020120260500"))[2:4] == "40"
@@ -295,7 +295,7 @@ def test_promotional_tickets_where_the_place_takes_them(make, code, status, kind
     assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
 
 
-def test_days_from_today_and_dates_that_are_none(make):
+def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
     assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
@@ -304,7 +304,7 @@ def test_days_from_today_and_dates_that_are_none(make):
     assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 
 
-def test_lengths_that_are_none_are_met_with_silence(make):
+def test_polls_with_an_invalid_length_get_no_reply(make):
     bench = make()
     bench.room.offer_ticket(NUMBER)
     assert bench.long(0x71, "0200ff") == ""
@@ -314,7 +314,7 @@ def test_lengths_that_are_none_are_met_with_silence(make):
 
 
 @pytest.mark.requirement("G-16")
-def test_a_ticket_at_a_line_that_is_down_goes_back(make):
+def test_a_ticket_is_returned_while_the_line_is_down(make):
     bench = make()
     bench.room.clock.pass_seconds(6)
     bench.tick()
@@ -326,7 +326,7 @@ def test_a_ticket_at_a_line_that_is_down_goes_back(make):
 
 # ---------------------------------------------------------------------------------------------- 7B, 7C, 7D
 @pytest.mark.sas(polls="7B")
-def test_terms_of_tickets_are_read_and_laid_down(make):
+def test_the_host_reads_and_sets_the_terms_of_tickets(make):
     bench = make(promotional=True)
     assert bench.long(0x7B, "080000000000000000") == "0a04030201290003650365"
     assert bench.long(0x7B, "082800000000300007") == "0a04030201010000300007"
@@ -336,7 +336,7 @@ def test_terms_of_tickets_are_read_and_laid_down(make):
 
 
 @pytest.mark.sas(polls="7C 7D")
-def test_what_is_printed_on_tickets_is_laid_down(make):
+def test_the_host_sets_the_texts_printed_on_tickets(make):
     bench = make()
     texts = "0005" + b"HOTEL".hex() + "0104" + b"MAIN".hex() + "0201" + b"7".hex()
     assert bench.long(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
@@ -355,7 +355,7 @@ def test_what_is_printed_on_tickets_is_laid_down(make):
 
 # ---------------------------------------------------------------------------------------------- whose host
 @pytest.mark.parametrize("poll", ["4C", "4D", "57", "58", "70", "71", "7B", "7C", "7D"])
-def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, poll):
+def test_a_host_without_authority_over_money_gets_no_reply(make, poll):
     bench = make(line="other")
     data = {
         "4C": "00" * 6,
