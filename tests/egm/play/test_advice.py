@@ -42,7 +42,7 @@ def asked(folder, profile="generic"):
 
 
 @pytest.mark.requirement("C-10:c")
-def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
+def test_advice_is_shown_where_the_profile_allows_it_and_need_not_be_followed(tmp_path):
     silent = tmp_path / "silent.toml"
     silent.write_text(GENERIC.replace("game_time_ms = 0", "game_time_ms = 0\nadvice = false"))
     told, untold = asked(tmp_path / "a"), asked(tmp_path / "b", silent)
@@ -52,7 +52,7 @@ def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
 
 
 @pytest.mark.requirement("C-10:a")
-def test_the_chart_of_best_play_is_shown_where_advice_is():
+def test_the_strategy_chart_is_shown_where_advice_is_allowed():
     game = load_game("quebec-blackjack")
     installed = InstalledGame(game, (25,), Fraction(99, 100), Pools())
     told, untold = build_game_view(installed), build_game_view(installed, advice=False)
@@ -68,7 +68,7 @@ def test_the_chart_of_best_play_is_shown_where_advice_is():
         ("fr", "Votre choix : ARRÊTER / RELANCER  +0,25 $  ·  Conseil\u00a0: RELANCER"),
     ],
 )
-def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
+def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()
     _, told = felt(GAME)
     view = build_idle_view((told,), told, language)

@@ -32,7 +32,7 @@ def left_of(house, bets, point):
 
 @pytest.mark.parametrize("house", [QUEBEC, MONACO])
 @pytest.mark.requirement("D-15", "F-08", "P-07")
-def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
+def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
     rig = MachineRig(tmp_path / "m", games=(house,), chance=ScriptedChance()).boot()
     chance, spots = random.Random(8), [spot.id for spot in load_game(house).rules.list_spots()]
     bets, point, credit, staked, back = {}, None, 0, 0, 0

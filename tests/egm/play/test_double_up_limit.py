@@ -29,7 +29,7 @@ TABLE = "\n[double_up]\nmost_rounds = 10\nmost_credits = 5120\n"
 
 
 @pytest.mark.requirement("C-20", "F-05")
-def test_a_place_with_a_limit_refuses_what_could_double_beyond_it(tmp_path):
+def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
     plain, doubled = game(tmp_path), game(tmp_path, double_up=TABLE.replace("5120", "1000000"))
     place = tmp_path / "place.toml"
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
@@ -46,7 +46,7 @@ def test_a_place_with_a_limit_refuses_what_could_double_beyond_it(tmp_path):
 
 
 @pytest.mark.requirement("C-20")
-def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
+def test_the_exact_figures_include_the_double_up(tmp_path):
     """Against every path of the game itself, played by whoever doubles as often as he may."""
     found = load_game(game(tmp_path, double_up=TABLE))
     (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
@@ -83,7 +83,7 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
 
 
 @pytest.mark.requirement("C-20")
-def test_no_game_comes_to_more_than_is_stated(tmp_path):
+def test_no_game_wins_more_than_its_stated_maximum(tmp_path):
     found = load_game(game(tmp_path, double_up="\n[double_up]\nmost_rounds = 3\nmost_credits = 100\n"))
     (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
     reached = 0

@@ -82,7 +82,7 @@ def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
 
 
 @pytest.mark.requirement("D-08", "B-07")
-def test_a_win_that_is_collected_at_once_stakes_nothing_and_no_card_was_drawn_for_it(tmp_path):
+def test_a_collected_win_stakes_nothing_and_draws_no_card(tmp_path):
     rig = MachineRig(tmp_path, games=(GAME,)).boot()
     play_to_a_double_up(rig)
     stakes, left_cents = double(rig, 0)
@@ -101,7 +101,7 @@ def test_a_win_that_is_collected_at_once_stakes_nothing_and_no_card_was_drawn_fo
 
 @pytest.mark.requirement("D-08", "A-08", "A-24")
 @pytest.mark.parametrize("written", range(3))
-def test_the_power_goes_while_a_double_up_is_posted(tmp_path, written):
+def test_a_double_up_survives_power_cuts(tmp_path, written):
     rig = MachineRig(tmp_path, games=(GAME,)).boot()
     play_to_a_double_up(rig)
     stakes, left_cents = double(rig, 1)

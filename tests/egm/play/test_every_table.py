@@ -110,12 +110,12 @@ def recalled(rig):
 
 @pytest.mark.requirement("D-15", "C-17", "E-01")
 @pytest.mark.parametrize("game", PLAYED_ALONE)
-def test_what_is_staked_at_a_table_is_decided_given_back_or_stands(tmp_path, game):
+def test_every_stake_at_a_table_is_decided_returned_or_stands(tmp_path, game):
     assert played(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("D-15", "C-17")
 @pytest.mark.parametrize("game", PLAYED_ALONE)
-def test_the_same_of_long_sessions(tmp_path, game):
+def test_every_stake_of_long_sessions_is_decided_returned_or_stands(tmp_path, game):
     assert played(tmp_path, game, SLOW, seed=11)["coin_in"] > 0

@@ -65,7 +65,7 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     again.close()
 
 
-def test_a_new_shoe_begins_a_new_scoreboard(tmp_path):
+def test_a_new_shoe_starts_a_new_scoreboard(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(BACCARAT,)).boot()
     results, news = [], 0
     for number in range(90):  # eight decks are some eighty rounds
@@ -77,7 +77,7 @@ def test_a_new_shoe_begins_a_new_scoreboard(tmp_path):
     rig.close()
 
 
-def test_no_more_than_what_is_kept_is_told(tmp_path):
+def test_no_more_results_are_shown_than_are_stored(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
     played(rig, red=8)
     known = rig.machine.component(LastResults)
@@ -89,7 +89,7 @@ def test_no_more_than_what_is_kept_is_told(tmp_path):
 
 
 @pytest.mark.requirement("B-17", "A-05")
-def test_a_round_that_a_memory_clear_carried_over_is_a_result_when_it_has_ended(tmp_path):
+def test_a_round_carried_over_by_a_memory_clear_is_a_result_once_ended(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot().insert(10000)
     rig.engine.handle(EventType.BET, value=8, options={"bets": {"red": 8}})
     rig.play()

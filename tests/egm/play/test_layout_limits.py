@@ -28,7 +28,7 @@ def place(tmp_path):
 
 
 @pytest.mark.requirement("F-11")
-def test_a_layout_that_could_win_more_than_the_place_allows_is_not_taken(tmp_path, place):
+def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, place):
     rig = MachineRig(tmp_path / "m", games=(GAME,), profile=place).boot()
     rig.insert(2000)
     for bets, taken in (
@@ -49,7 +49,7 @@ def test_a_layout_that_could_win_more_than_the_place_allows_is_not_taken(tmp_pat
 
 
 @pytest.mark.requirement("F-11")
-def test_the_most_a_table_can_win_counts_bets_of_any_cost_laid_together(place):
+def test_a_tables_maximum_win_counts_all_bets_placed_together(place):
     game = load_game(GAME)
     prizes = compute_largest_prizes(game)
     assert compute_largest_win_cents(game, 100, 1000, prizes) == 36 * 1000

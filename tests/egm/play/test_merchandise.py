@@ -90,7 +90,7 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
 
 
 @pytest.mark.requirement("D-10")
-def test_no_meter_of_money_moves_for_a_thing(tmp_path):
+def test_a_prize_in_kind_moves_no_money_meter(tmp_path):
     """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
     rig = won(tmp_path)
     before = meters(rig)
@@ -119,7 +119,7 @@ def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
     rig.close()
 
 
-def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
+def test_a_game_without_a_prize_in_kind_needs_no_attendant(tmp_path):
     rig = a_room(tmp_path, PEARS).insert(500)
     rig.play()
     rig.report_shown()
@@ -129,7 +129,7 @@ def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
 
 
 @pytest.mark.requirement("Q-01", "Q-03")
-def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path):
+def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
     rig = won(tmp_path, profile=place)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -177,7 +177,7 @@ def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_pat
     rig.close()
 
 
-def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
+def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_path):
     rig = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
     exchange(rig)
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
@@ -185,7 +185,7 @@ def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
     rig.close()
 
 
-def test_a_host_cannot_hand_a_prize_over(tmp_path):
+def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
     rig = won(tmp_path)
     rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
     assert rig.state is State.HANDPAY
@@ -214,7 +214,7 @@ def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
 
 @pytest.mark.requirement("A-08", "D-02")
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
-def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
+def test_a_power_cut_at_the_end_of_a_game_neither_loses_nor_repeats_a_prize(tmp_path, monkeypatch, entry):
     rig = a_room(tmp_path).insert(500)
     rig.play()
     cut_before(rig, entry, monkeypatch)
@@ -235,7 +235,7 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
 
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
-def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
+def test_a_power_cut_during_an_exchange_leaves_prize_or_money(tmp_path, monkeypatch, entry):
     rig = won(tmp_path)
     cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
@@ -257,7 +257,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
 
 # ---------------------------------------------------------------------------------------------- rulings
 @pytest.mark.requirement("Q-06")
-def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
+def test_an_unclaimed_prize_returns_to_the_venue_and_other_wins_to_the_orphans(tmp_path):
     rig = won(tmp_path, CART_AND_PEARS)
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
@@ -270,7 +270,7 @@ def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
 
 
 @pytest.mark.requirement("F-15")
-def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
+def test_after_a_disruption_the_prize_is_forfeited(tmp_path):
     rig = won(tmp_path)
     rig.engine.handle(EventType.MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
@@ -305,7 +305,7 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
 
 
 @pytest.mark.requirement("C-03")
-def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path):
+def test_a_profile_without_prizes_in_kind_refuses_the_game(tmp_path):
     for profile in ("quebec-vlt", "monaco"):
         offered, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(profile))
         assert not offered
@@ -314,7 +314,7 @@ def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path):
     assert ([*offered], refused) == (["orchard-picnic"], ())
 
 
-def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
+def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
     text = (profiles._FOLDER / "quebec-vlt.toml").read_text()
     path = tmp_path / "vlt.toml"
     path.write_text(text.replace("[by_hand]", '[by_hand]\nprizes_in_kind = "delivered"\n#', 1))
@@ -374,7 +374,7 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
 # ---------------------------------------------------------------------------------------------- the return
 @pytest.mark.requirement("C-09")
 @pytest.mark.parametrize("counted", ["nothing", "reset", "all"])
-def test_prizes_in_kind_do_not_help_a_game_over_the_least_return(tmp_path, counted):
+def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counted):
     """The things of this game are worth far more than its stakes; only its pairs of pears count."""
     poor = tmp_path / "poor.toml"
     poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))

@@ -100,7 +100,7 @@ def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_p
 
 
 @pytest.mark.requirement("D-11:a", "D-11:c")
-def test_a_voucher_and_a_coin_move_no_meter_of_bills(tmp_path):
+def test_a_ticket_and_a_coin_move_no_bill_meter(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     before = rig.journal.meters()
     rig.offer_ticket(rig.cash_out_ticket())

@@ -57,7 +57,7 @@ def minutes(rig, count: float) -> None:
 
 
 @pytest.mark.requirement("N-02", "D-02")
-def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make):
+def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make):
     rig = make("remind_minutes = [60, 30]").insert(10000)
     play(rig)
     for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
@@ -145,7 +145,7 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
 
 
 @pytest.mark.requirement("N-02")
-def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_has_confirmed_it(make):
+def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
     """A battery that was empty: from 1970 to today, or to the end of the calendar, at the first time server."""
     rig = make("remind_minutes = [60, 30]").insert(10000)
     play(rig)
@@ -163,7 +163,7 @@ def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_ha
 
 
 @pytest.mark.requirement("N-02", "N-03")
-def test_at_a_limit_the_place_may_pay_the_player_out(make):
+def test_at_a_limit_the_profile_may_cash_the_player_out(make):
     rig = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
     while find_due_reminder(rig.machine) is None:
         play(rig)
@@ -226,7 +226,7 @@ def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
 
 
 @pytest.mark.requirement("N-02")
-def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
+def test_a_session_ends_only_without_credit_bets_or_payments(make):
     rig = make("remind_minutes = [60]").insert(500)
     rig.engine.handle(EventType.SESSION_OVER)
     play(rig)
@@ -297,7 +297,7 @@ class CountingChance:
         *("limit of time of the profile", "limit of spending of the profile"),
     ],
 )
-def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits, reached):
+def test_player_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits, reached):
     """The same numbers give the same games, wins included, with each feature of protection and without."""
     games = {}
     for state, in_force in (("plain", ""), ("protected", rules)):
@@ -320,7 +320,7 @@ def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits
     assert {record["kind"] for record in rig.records("protection.reminder")} == {reached}
 
 
-def test_where_a_place_keeps_no_count_nothing_is_counted(make):
+def test_without_the_profiles_rules_no_time_or_cost_is_counted(make):
     rig = make("clock = true").insert(500)
     play(rig)
     assert rig.machine.memory.get(PlayKey.SESSION) is None
@@ -448,7 +448,7 @@ def close_door(rig):
     assert rig.state is State.IDLE
 
 
-def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
+def test_without_rules_of_protection_no_task_runs(make, tmp_path):
     assert create_reminders in PLAY_FEATURE.position_services
     assert list(create_reminders(context(make("clock = true"), tmp_path))) == []
 

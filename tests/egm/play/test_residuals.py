@@ -57,7 +57,7 @@ def findings(rig) -> list[str]:
 
 
 @pytest.mark.requirement("F-10", "D-13")
-def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
+def test_residual_credit_games_return_the_whole_stake_on_average(make):
     """Every draw there is, once: what is won is what was staked, to the cent."""
     won_cents = 0
     for value in range(USEFUL_CENTS):
@@ -77,7 +77,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
 
 
 @pytest.mark.requirement("F-10")
-def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
+def test_credit_below_the_minimum_bet_is_residual(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
     for play, told in (
@@ -104,7 +104,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
 
 
 @pytest.mark.requirement("F-10")
-def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
+def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
     rig = make(ScriptedChance(0))
     rig.engine.handle(EventType.RESIDUAL)
     rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
@@ -114,7 +114,7 @@ def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
 
-def test_a_generator_that_fails_takes_no_rest(make):
+def test_a_generator_failure_takes_no_residual_credit(make):
     rig = make(FailingChance())
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
@@ -122,7 +122,7 @@ def test_a_generator_that_fails_takes_no_rest(make):
 
 
 @pytest.mark.requirement("A-03", "A-27:a")
-def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
+def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
     rig = make(ScriptedChance(0))
     rig.journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
@@ -135,7 +135,7 @@ def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
 
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("way", ["stays", "given_up"])
-def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
+def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
     rig = make(ScriptedChance(), way)
     rig.engine.handle(EventType.RESIDUAL)
     assert rig.credit_cents == (REST_CENTS if way == "stays" else 0)
@@ -151,7 +151,9 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
         (5, "residual.gift", "no feature of the machine declares this kind of entry"),
     ],
 )
-def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
+def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
+    make, monkeypatch, won_cents, kind, why
+):
     rig = make(ScriptedChance(4))
     append = rig.journal.append
 
@@ -167,7 +169,7 @@ def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatc
 
 
 @pytest.mark.requirement("N-03", "F-10")
-def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
+def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     """It was the one stake a paused player could go on with, as often as he put a coin in."""
     rig = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     rig.play()
@@ -190,7 +192,7 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     ("way", "kind"), [("given_up", "removed"), ("stays", "removed"), ("stays", "played")]
 )
 @pytest.mark.parametrize("after_a_game", [False, True])
-def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
+def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind, after_a_game):
     """What is one here is recorded at the start: also before the first game, and where none may go."""
     rig = make(ScriptedChance(0, 0, 0), way)
     if way != "stays" or after_a_game:

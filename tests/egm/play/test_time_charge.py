@@ -117,7 +117,7 @@ def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not
 
 
 @pytest.mark.requirement("S-35")
-def test_a_player_who_cannot_pay_stakes_and_charge_is_told_and_keeps_the_credit(tables):
+def test_a_player_who_cannot_pay_stakes_and_charge_is_informed_and_keeps_the_credit(tables):
     rooms = tables()
     rooms[1].insert(BILL_CENTS)
     rooms[0].insert(2000).insert(2000)  # the least stakes are 4,000
@@ -130,7 +130,7 @@ def test_a_player_who_cannot_pay_stakes_and_charge_is_told_and_keeps_the_credit(
 
 
 @pytest.mark.requirement("S-35")
-def test_stakes_raised_in_the_betting_time_that_leave_no_room_for_the_charge_are_not_played(tables):
+def test_stakes_that_leave_no_credit_for_the_time_charge_are_not_played(tables):
     rooms = tables()
     for rig in rooms:
         rig.insert(BILL_CENTS)
@@ -184,7 +184,7 @@ def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_p
 
 @pytest.mark.requirement("S-35", "A-05", "A-08")
 @pytest.mark.parametrize("is_cleared", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_time_paid_for_outlasts_a_restart_and_a_memory_clear(tables, tmp_path, is_cleared):
+def test_paid_time_survives_a_restart_and_a_memory_clear(tables, tmp_path, is_cleared):
     rooms = tables()
     for rig in rooms:
         rig.insert(BILL_CENTS)
@@ -263,7 +263,7 @@ def test_the_pay_table_states_the_charge_in_both_languages(room_file):
 
 
 @pytest.mark.parametrize(("key", "value"), [("credits", 0), ("minutes", 0), ("minutes", 241)])
-def test_a_charge_of_nothing_or_for_no_time_is_refused(room_file, key, value):
+def test_a_time_charge_of_zero_or_for_no_time_is_refused(room_file, key, value):
     terms = {"credits": 20, "minutes": 30}
     text = room_file.read_text(encoding="utf-8")
     room_file.write_text(text.replace(f"{key} = {terms[key]}", f"{key} = {value}"), encoding="utf-8")

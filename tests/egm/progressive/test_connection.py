@@ -195,7 +195,7 @@ def controller(broker, folder):
         (controller, "publish", False, "receipt"),  # of a value, twice a second: it never comes to a ping
     ],
 )
-def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, unanswered, refusing, why):
+def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, who, unanswered, refusing, why):
     async def session():
         async with Taciturn(tmp_path / "link", unanswered, refusing).listening() as broker:
             work, told = who(broker, tmp_path)
@@ -216,7 +216,7 @@ def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, un
 
 @pytest.mark.requirement("I-15:c")
 @pytest.mark.parametrize("intruder", ["", "of another authority", "of another name", "of an older protocol"])
-def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder):
+def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intruder):
     """Who answers for it in its place hears of no wager and no claim."""
 
     async def session():
@@ -239,7 +239,7 @@ def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder)
 
 
 @pytest.mark.requirement("I-15")
-def test_what_still_waits_to_be_said_is_not_said_twice(tmp_path):
+def test_a_queued_message_is_sent_once(tmp_path):
     """A wire slower than the time after which a claim is made again must not drown in repeats."""
 
     async def session():
@@ -264,7 +264,7 @@ def test_what_still_waits_to_be_said_is_not_said_twice(tmp_path):
 
 
 @pytest.mark.parametrize("answered", ["_on_connect", "_on_subscribe", "_on_publish"])
-def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeypatch, answered):
+def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, answered):
     tasks = []
     honest = getattr(aiomqtt.Client, answered)
 
@@ -290,7 +290,7 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
     assert asyncio.run(session())
 
 
-def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
+def test_consecutive_wagers_share_one_disk_write(tmp_path):
     store = SqliteStore(tmp_path / "levels.db")
     keeper = Controller(store, stated_now)
     keeper.open_levels([LEVEL])
@@ -324,7 +324,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     store.close()
 
 
-def test_of_what_ends_together_a_lost_connection_is_told_last():
+def test_a_lost_connection_is_reported_after_other_ends_of_the_same_moment():
     async def lost():
         raise aiomqtt.MqttError("gone")
 
@@ -338,7 +338,7 @@ def test_of_what_ends_together_a_lost_connection_is_told_last():
         asyncio.run(both())
 
 
-def test_a_machine_without_its_certificate_is_up_and_its_link_comes_with_the_certificate(tmp_path):
+def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_path):
     """What is exchanged while it runs is used by the next connection; why there is none is said once."""
     ears = Claimant()
 

@@ -131,7 +131,7 @@ def hall(tmp_path, monkeypatch):
 
 
 @pytest.mark.requirement("I-15")
-def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
+def test_enrolment_by_request_reply_and_two_persons(hall):
     menu = hall.menu()
     assert "This machine is not enrolled with the progressive controller yet" in menu.lines()
     assert "link_enrol" not in list_enabled_actions(menu.page)
@@ -174,7 +174,7 @@ def spoil(hall, **changes):
     stick.write(kept["request"], replace(stick.read_answer(), **changes))
 
 
-def test_what_is_wrong_with_a_stick_is_said_and_noted(hall):
+def test_a_problem_with_a_memory_stick_is_shown_and_recorded(hall):
     assert hall.step("request")[0] == "link_other_stick"
     assert not any(hall.stick.read_bytes())  # somebody's own stick: not a byte of it is changed
     hall.stick.unlink()
@@ -208,7 +208,7 @@ VERSION_4 = (b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x03")
 UNKNOWN_KEY = (b"\x30\x05\x06\x03\x2b\x65\x70\x03\x21", b"\x30\x05\x06\x03\x2b\x65\x7f\x03\x21")
 
 
-def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
+def test_no_content_of_a_memory_stick_stops_the_machine(hall):
     hall.read()
     key, request, good = hall.key(), Stick(hall.stick).read()["request"], Stick(hall.stick).read_answer()
     for change in (VERSION_4, UNKNOWN_KEY):
@@ -239,7 +239,7 @@ def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
 @pytest.mark.parametrize(
     "host", ["a\x7fb", 'a"b', "a b", "", "-a", "a\n", "\ud800", "fe80::1%a\x7f", "x" * 64]
 )
-def test_a_host_is_a_name_or_an_address(hall, host):
+def test_only_a_host_name_or_an_address_is_accepted(hall, host):
     hall.read()
     with pytest.raises(OperatorError, match="neither a host name nor an address"):
         answer_request(
@@ -287,7 +287,7 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
     check_certificates(hall.slot, SERIAL)
 
 
-def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
+def test_a_damaged_copy_of_the_reply_is_rewritten(hall):
     hall.read()
     answer = Stick(hall.stick).read_answer()
     path = hall.link.root / hall.link.store_answer(answer) / "answer.json"
@@ -305,7 +305,7 @@ def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change
         check_certificates(hall.slot, SERIAL)
 
 
-def test_a_device_that_fails_is_told_by_what_its_holder_can_do(tmp_path):
+def test_a_failing_memory_stick_is_reported_with_a_remedy(tmp_path):
     def fails(stick, doing):
         with pytest.raises(EnrolmentError) as failed:
             doing(stick)
@@ -320,7 +320,7 @@ def test_a_device_that_fails_is_told_by_what_its_holder_can_do(tmp_path):
     assert fails(Stick(tmp_path), Stick.read) == "link_stick_lost"
 
 
-def test_a_stick_that_stalls_is_told_as_lost_and_holds_nobody_up(tmp_path, monkeypatch):
+def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path, monkeypatch):
     """A device that never answers: each step is refused in the limit, and none is asked while one hangs."""
     monkeypatch.setattr("egm.progressive.enrolment._SECONDS", 0.2)
     silent = tmp_path / "silent"
@@ -343,7 +343,7 @@ def test_a_stick_that_stalls_is_told_as_lost_and_holds_nobody_up(tmp_path, monke
 
 
 @pytest.mark.requirement("I-15")
-def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
+def test_only_a_reply_to_this_machines_key_is_accepted(hall):
     other = hall.folder / "other"
     make_authority(other, NOW)
     make_certificate(other, SERIAL, NOW)
@@ -365,7 +365,7 @@ def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
     assert hall.link.current == ""
 
 
-def test_a_certificate_of_another_machine_or_controller_is_not_taken(hall):
+def test_a_certificate_of_another_machine_or_controller_is_refused(hall):
     floor(hall.authority, hall.stick, "--prepare")
     stick, link = Stick(hall.stick), hall.link
     stick.write_request(create_request(link.get_or_create_request_key(), "OTHER-9"))
@@ -393,7 +393,7 @@ def test_a_clock_that_is_wrong_is_named_as_the_reason(tmp_path, monkeypatch, yea
     hall.room.close()
 
 
-def test_an_authority_that_is_another_is_marked(hall):
+def test_a_different_certificate_authority_is_marked(hall):
     hall.read().step("enrol", second=Role.MANAGER)
     hall.authority = hall.folder / "moved"
     make_authority(hall.authority, NOW)
@@ -472,7 +472,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
     assert found == sorted(found, reverse=True)  # once it is the new one, it stays that
 
 
-def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_start(hall):
+def test_a_reply_accepted_before_the_first_start_is_recorded_by_it(hall):
     hall.read()
     hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).read_answer()))
     hall.start()
@@ -481,7 +481,7 @@ def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_sta
     assert len(hall.told("link.found")) == 1
 
 
-def test_files_a_builder_gave_are_not_the_machines_to_change(hall):
+def test_the_machine_does_not_change_files_supplied_by_the_builder(hall):
     hall.slot = hall.slot.model_copy(update={"key": hall.folder / "elsewhere.key"})
     hall.start()
     assert list_enabled_actions(hall.menu().page) == ["back"]

@@ -98,7 +98,7 @@ def test_a_wager_adds_its_share_and_nothing_is_rounded():
 
 
 @pytest.mark.requirement("I-05")
-def test_above_the_ceiling_comes_the_overflow_and_the_next_prize_has_it():
+def test_contributions_above_the_ceiling_go_to_the_next_prize():
     level = Level.open(TERMS)
     while not level.overflow:
         level = level.contribute(50_000)
@@ -130,7 +130,7 @@ def test_a_share_is_rounded_down_and_the_rest_stays():
 
 
 @pytest.mark.requirement("I-05")
-def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
+def test_after_a_share_the_base_is_refilled_from_the_hidden_pool_first():
     level = Level.open(TERMS).contribute(50_000)
     assert (level.current, int(level.hidden)) == (2750, 71)
     amount, after = level.pay_hit(Fraction(1, 2))
@@ -144,7 +144,7 @@ def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
 
 
 @pytest.mark.requirement("I-01", "I-06")
-def test_changed_terms_wait_for_the_win():
+def test_changed_terms_take_effect_after_the_win():
     changed = Terms(base_cents=9000, increment=Fraction(1, 50))
     level = Level.open(TERMS).change_terms(changed).contribute(200)
     assert level.current == 2501
@@ -153,7 +153,7 @@ def test_changed_terms_wait_for_the_win():
     assert Level.open(TERMS).change_terms(changed).change_terms(TERMS).next_terms is None
 
 
-def test_the_secret_amount_is_uniform_though_nobody_keeps_it():
+def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
     """Multiply out the chances wager by wager: each stretch is hit in proportion to its length."""
     terms = Terms(base_cents=100, increment=Fraction(1, 30), ceiling_cents=110, mystery=True)
     level, still = Level.open(terms), Fraction(1)
@@ -181,14 +181,14 @@ def test_the_secret_amount_is_uniform_though_nobody_keeps_it():
         {"mystery": True, "increment": Fraction(0)},
     ],
 )
-def test_terms_no_level_can_have_are_refused(wrong):
+def test_impossible_terms_of_a_level_are_refused(wrong):
     given_ = {"base_cents": 2500, "increment": Fraction(1, 200), "ceiling_cents": 4000} | wrong
     with pytest.raises(TermsError):
         Terms(**given_)
 
 
 @pytest.mark.requirement("I-14:b")
-def test_a_record_that_does_not_add_up_is_no_level():
+def test_a_level_record_that_does_not_balance_is_refused():
     record = Level.open(TERMS).contribute(900).to_json()
     for change in ({"current": "2501"}, {"hidden": 0.5}, {"paid": None}, {"terms": {}}):
         with pytest.raises(LevelDefectiveError):
@@ -239,7 +239,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
 @pytest.mark.parametrize(
     ("increment", "wager"), [(Fraction(1, 90), 50), (Fraction(1, 31), 77), (Fraction(1, 3), 900)]
 )
-def test_the_analysis_knows_how_often_a_mystery_is_hit(increment, wager):
+def test_the_analysis_states_how_often_a_mystery_is_hit(increment, wager):
     """Walk one cycle wager by wager with the machine's own odds; the mean is what the PAR sheet says."""
     level = Level.open(Terms(base_cents=500, increment=increment, ceiling_cents=550, mystery=True))
     still, mean, game = Fraction(1), Fraction(0), 0

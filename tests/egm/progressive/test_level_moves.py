@@ -48,7 +48,7 @@ def test_a_level_is_moved_only_behind_an_open_door(rig):
 
 
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
-def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(rig, tmp_path):
+def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(rig, tmp_path):
     assert level(rig, DEAR).current == 30_000 + Fraction(3000, 70)
     assert DEAR not in rig.machine.component(Pools).by_id
     before = level(rig, "three-levels.luck.50")
@@ -78,14 +78,14 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(rig, tmp_path
         ("nowhere", "three-levels.luck.50"),
     ],
 )
-def test_what_must_not_move_does_not(rig, source, target):
+def test_impossible_moves_of_a_level_are_refused(rig, source, target):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(rig, source, target) == "notice.refused.level_may_move"
     assert rig.records("progressive.moved") == []
 
 
 @pytest.mark.requirement("I-05", "D-18")
-def test_every_level_is_read_out_with_all_it_holds(rig, tmp_path):
+def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
     rig.close()
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
     assert run.exit_code == 0, run.output

@@ -92,7 +92,7 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
 
 
 @pytest.mark.requirement("I-07", "I-09", "A-08")
-def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, controller):
+def test_a_game_waits_for_the_mystery_result_even_over_a_restart(tmp_path, controller):
     async def first():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -117,7 +117,7 @@ def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, cont
 
 
 @pytest.mark.requirement("A-08", "I-09")
-def test_a_cut_between_the_prize_and_its_payment_pays_it_once(tmp_path, controller):
+def test_a_power_cut_before_the_payment_pays_a_prize_once(tmp_path, controller):
     async def first():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -171,7 +171,7 @@ def test_prize_reported_after_an_attendant_ended_the_game_is_paid_by_hand(tmp_pa
     audited(tmp_path)
 
 
-def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, controller):
+def test_a_late_prize_waits_until_the_machine_is_idle(tmp_path, controller):
     async def life():
         async with life_of(tmp_path, controller, *numbers(3)) as rig:
             await rig.up()
@@ -218,7 +218,7 @@ def and_the_claim_is_over(folder, controller):
 
 
 @pytest.mark.requirement("I-11")
-def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
+def test_the_prize_of_a_void_game_returns_to_its_level(tmp_path, controller):
     a_prize_won_and_the_power_gone(tmp_path, controller)
 
     async def second():
@@ -232,7 +232,7 @@ def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
 
 
 @pytest.mark.requirement("I-11", "F-14")
-def test_a_prize_is_paid_though_its_level_was_edited_out_of_the_cabinet_file(tmp_path, controller):
+def test_a_prize_of_a_removed_level_is_paid(tmp_path, controller):
     a_prize_won_and_the_power_gone(tmp_path, controller)
 
     async def second():
@@ -296,7 +296,7 @@ LIES = [
 
 @pytest.mark.requirement("I-15", "I-07")
 @pytest.mark.parametrize(("lie", "why"), LIES)
-def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, controller, lie, why):
+def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controller, lie, why):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -325,7 +325,7 @@ def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, c
 
 
 @pytest.mark.requirement("I-15", "F-05")
-def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, controller):
+def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, controller):
     async def first():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -357,7 +357,7 @@ def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, co
 
 
 @pytest.mark.requirement("I-15")
-def test_a_journal_that_paid_what_was_not_proved_and_nobody_ruled_on_is_found_out(tmp_path, controller):
+def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, controller):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -407,7 +407,7 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
         ({"ceiling_cents": 560}, "refused.other_odds"),
     ],
 )
-def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, terms, code):
+def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms, code):
     controller = RealController(tmp_path, lucky(replace(MYSTERY_TERMS, **terms)), drawn=(1,))
 
     async def life():
@@ -431,7 +431,7 @@ def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, term
         (lambda raw: raw["record"]["trigger"].pop("salt"), "the secret of a mystery prize cannot be read"),
     ],
 )
-def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller, change, why):
+def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller, change, why):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()

@@ -79,7 +79,7 @@ class Wire:
 
 
 @pytest.mark.requirement("I-07", "I-02")
-def test_a_level_is_up_only_while_its_controller_is_heard():
+def test_a_level_is_available_only_while_its_controller_answers():
     wire = Wire()
     assert wire.status is Status.DOWN
     wire.connect()
@@ -100,7 +100,7 @@ def test_a_level_is_up_only_while_its_controller_is_heard():
 
 
 @pytest.mark.requirement("I-11")
-def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
+def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     wire = Wire().connect()
     wire.values(2)
 
@@ -123,7 +123,7 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
 
 
 @pytest.mark.requirement("I-03")
-def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
+def test_a_controller_that_refuses_the_machine_keeps_the_level_down():
     wire = Wire(create_pool(), create_pool("NOWHERE"))
     wire.connect()
     wire.values(2)
@@ -139,7 +139,7 @@ def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
 
 
 @pytest.mark.requirement("I-15")
-def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
+def test_contributions_during_an_outage_are_counted_once_in_order():
     wire = Wire()
     for n in range(1, 200):
         wire.link.queue_contribution(contribution(n), wire.now)
@@ -171,7 +171,7 @@ def test_no_more_than_a_window_is_sent_ahead():
     assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
 
-def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
+def test_a_slow_controller_receives_nothing_twice():
     link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 21):
         link.queue_contribution(contribution(n), 0)
@@ -260,7 +260,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     assert isinstance(join, m.Join)
 
 
-def test_what_is_for_another_machine_is_passed_over():
+def test_messages_for_another_machine_are_ignored():
     wire = Wire().connect()
     wire.link.receive(m.Award(machine="EGM-2", level="TOP", claim="x", amount_cents=9, order=1), 0)
     assert wire.link.take_news() == []
@@ -398,7 +398,7 @@ class RealController:
 
 @pytest.mark.requirement("I-10", "I-14", "I-15")
 @pytest.mark.parametrize("seed", range(3))
-def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp_path):
+def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_path):
     storm = Storm(seed, RealController(tmp_path / "controller.db"))
     for turn in range(400):
         storm.turn(turn, troubled=turn < 280)

@@ -60,7 +60,7 @@ def rig(tmp_path):
 
 
 @pytest.mark.requirement("F-04", "I-01", "I-14")
-def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transaction(rig):
+def test_a_wager_contributes_exactly_to_each_of_its_levels_in_its_own_entry(rig):
     machine = rig(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
     for _ in range(3):
         one_game(machine)
@@ -254,7 +254,7 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
 
 
 @pytest.mark.requirement("I-03")
-def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stakes_that_are():
+def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes():
     profile = load_profile("generic")
     slot = (GameSlot(game=str(GAME)),)
     none, refused = admit_games(slot, profile, OWN[:2])
@@ -281,7 +281,7 @@ def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stake
 
 
 @pytest.mark.requirement("I-03")
-def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
+def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
     slot = (GameSlot(game="archipelago-keno"),)
     shared = LevelSlot(game="archipelago-keno", level="lighthouse", kind=Kind.LINKED, stakes={"5": "SEA"})
     own = LevelSlot(game="archipelago-keno", level="buoy")
@@ -377,7 +377,7 @@ def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_
     machine.close()
 
 
-def test_a_place_may_make_everybody_wait_for_the_controller(tmp_path):
+def test_the_profile_may_stop_play_while_the_controller_is_away(tmp_path):
     path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
     awaiting(tmp_path / "state").close()
     machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
@@ -395,7 +395,7 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(rig):
     assert machine.journal.state(f"{ProgressiveKey.LINK}TOP")["sequence"] == 3
 
 
-def test_real_chance_plays_the_levels_too(rig):
+def test_levels_are_won_with_the_real_generator_as_well(rig):
     machine = rig()
     machine.machine.chance = create_generator()
     for _ in range(40):
@@ -429,7 +429,7 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
 
 @pytest.mark.requirement("C-09", "C-05", "C-26")
 @pytest.mark.parametrize(("counted", "admits"), [("nothing", False), ("reset", True), ("all", True)])
-def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, admits):
+def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
     path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(path), OWN)

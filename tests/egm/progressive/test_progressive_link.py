@@ -131,7 +131,7 @@ def run(test):
 
 
 @pytest.mark.requirement("I-02", "I-07", "I-14")
-def test_wagers_are_counted_and_the_level_is_shown_up_and_down(tmp_path, controller):
+def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_path, controller):
     async def life():
         async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 12) as rig:
             assert rig.view().status == "down"
@@ -200,7 +200,7 @@ def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
 
 
 @pytest.mark.requirement("I-07", "I-09", "A-08")
-def test_a_claim_outlives_an_outage_and_a_restart_and_is_paid_once(tmp_path, controller):
+def test_a_claim_survives_an_outage_and_a_restart_and_is_paid_once(tmp_path, controller):
     async def first():
         async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
             await rig.up()
@@ -252,7 +252,7 @@ def ruled(rig, decision, persons=("2", "5")):
 @pytest.mark.requirement("I-09", "I-15")
 @pytest.mark.parametrize("decision", ["pay", "decline"])
 @pytest.mark.parametrize("amount_cents", [99_999_900, 1499, 2 * 1500 + 1])
-def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
+def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
     hear = controller.process_message
 
     def lie(message):
@@ -292,7 +292,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
 
 
 @pytest.mark.requirement("I-07", "I-09")
-def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tmp_path, controller):
+def test_without_an_answer_two_persons_settle_where_an_attendant_may_not(tmp_path, controller):
     path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
 
     async def life():
@@ -315,7 +315,7 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
 @pytest.mark.requirement("I-09", "I-07")
 @pytest.mark.parametrize("late", [False, True], ids=["held first", "void first"])
 @pytest.mark.parametrize("decision", ["pay", "decline"])
-def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_path, decision, late):
+def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decision, late):
     """It was taken for a mystery prize, and no event could be handled any more."""
     room = awaiting(tmp_path)
     [key] = room.journal.states(ProgressiveKey.CLAIM)
@@ -359,7 +359,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
 
 
 @pytest.mark.requirement("I-07")
-def test_a_place_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
+def test_the_profile_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
     path = place(tmp_path, "[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]')
 
     async def life():
@@ -444,7 +444,7 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
         assert Auditor(game_files).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
 
 
-def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):
+def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp_path, controller):
     controller.counted["TEST-1", "TOP"] = 7
 
     async def life():
@@ -489,7 +489,7 @@ def test_a_linked_level_is_read_out_before_its_first_wager(tmp_path, controller)
 
 
 @pytest.mark.requirement("I-15")
-def test_nonsense_moves_nothing_and_does_not_fill_the_journal(tmp_path, controller):
+def test_invalid_messages_move_nothing_and_do_not_fill_the_journal(tmp_path, controller):
     async def life():
         async with Rig(tmp_path, controller) as rig:
             await rig.up()

@@ -42,7 +42,7 @@ FILE = {
         m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", next=3),
     ],
 )
-def test_a_message_comes_back_as_it_was(message):
+def test_a_message_survives_encoding_and_decoding(message):
     read = (
         m.decode_machine_message
         if hasattr(message, "machine") and message.type != "refused"
@@ -66,12 +66,12 @@ def test_a_message_comes_back_as_it_was(message):
         b"x" * (m.MESSAGE_BYTES_MAX + 1),
     ],
 )
-def test_what_is_no_message_is_refused(line):
+def test_an_invalid_message_is_refused(line):
     with pytest.raises(m.ProgressiveMessageError):
         m.decode_machine_message(line)
 
 
-def test_a_level_file_becomes_levels():
+def test_a_level_file_is_read_as_levels():
     (level,) = create_levels(FILE, "levels.toml")
     assert (level.kind, level.terms.increment, level.chance.odds) == (
         Kind.LINKED,
@@ -162,7 +162,7 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
         ({"id": "a/b"}, "level.0.id"),
     ],
 )
-def test_a_level_file_that_is_wrong_says_where(change, named):
+def test_an_invalid_level_file_names_the_place(change, named):
     with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
         create_levels({"level": [FILE["level"][0] | change]}, "levels.toml")
     assert named in str(refused.value)

@@ -53,7 +53,7 @@ def play(rig, credits_, hands=1):
 
 
 @pytest.mark.requirement("I-01", "I-09", "I-14")
-def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(rig):
+def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     machine = rig(f"{DEALT} {OTHER}", f"{DEALT} {DRAWN}")
     play(machine, 5)
     assert level(machine).current == RESET + 5  # one per cent of five dollars
@@ -71,7 +71,9 @@ def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(rig):
 
 @pytest.mark.requirement("I-01", "I-14")
 @pytest.mark.parametrize(("credits_", "hands", "pays"), [(4, 1, 4 * 250), (5, 3, 4000 + 2 * 5)])
-def test_a_royal_of_fewer_credits_or_of_several_hands_is_paid_by_the_table(rig, credits_, hands, pays):
+def test_a_royal_flush_at_a_lower_bet_or_with_several_hands_is_paid_by_the_pay_table(
+    rig, credits_, hands, pays
+):
     """The other hands, each of its own deck, draw a second jack."""
     machine = rig(f"{DEALT} {DRAWN}", more=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
     before = machine.credit_cents

@@ -105,7 +105,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
 
 
 @pytest.mark.requirement("I-01")
-def test_who_folds_keeps_his_side_bet(rig):
+def test_folding_does_not_forfeit_the_side_bet(rig):
     machine = rig(FULL)
     before = machine.credit_cents
     one_game(machine, "fold")
@@ -135,7 +135,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
 
 @pytest.mark.requirement("I-03", "I-18")
 @pytest.mark.parametrize(("levels", "cents"), [((), 100), (OWN, 25), (OWN, 500)])
-def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(rig, levels, cents):
+def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, levels, cents):
     machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
     assert snapshot(machine.engine).shut == ("raise", "progressive")
@@ -156,7 +156,7 @@ def test_the_return_stated_is_the_least_of_the_bets_that_are_offered(levels, per
 
 
 @pytest.mark.requirement("I-03", "I-18")
-def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
+def test_the_side_bet_of_let_it_ride_costs_one_dollar(tmp_path):
     machine = MachineRig(tmp_path, games=("quebec-let-it-ride",)).boot().insert(100_00)
     three = {"bet-3": 1, "bet-1": 1, "bet-2": 1}
     for cents in (25, 100, 500):
@@ -167,7 +167,7 @@ def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
 
 
 @pytest.mark.requirement("I-06", "I-14")
-def test_other_terms_wait_for_the_whole_level(rig, tmp_path):
+def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
     rig(PAIR).close()
     other = (LevelSlot(game=GAME, level="jackpot", ceiling_bases=3),)
     machine = room_of(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
@@ -181,7 +181,7 @@ def test_other_terms_wait_for_the_whole_level(rig, tmp_path):
 
 
 @pytest.mark.requirement("I-09", "O-01")
-def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
+def test_the_second_of_two_winning_positions_wins_the_rest(tmp_path):
     first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
     second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
     for each in (first, second):
@@ -249,7 +249,7 @@ def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "I-09")
-def test_an_authorised_clear_carries_the_share_over(rig, tmp_path):
+def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
     begin(machine)
     decide(machine)
@@ -298,7 +298,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
 
 
 @pytest.mark.requirement("I-03", "I-09")
-def test_a_level_won_in_part_is_no_broadcast_one():
+def test_a_level_won_in_part_cannot_be_broadcast():
     broadcast = LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, carrier="sas", stakes={"100": "1.1"})
     admitted, refused = admit_games((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
@@ -353,7 +353,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 
 
 @pytest.mark.requirement("I-01", "I-03", "I-09")
-def test_of_two_linked_hits_of_one_round_each_stands_behind_its_own_stake(tmp_path):
+def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_path):
     linked = LevelSlot(game=TABLE, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
     machine.machine.component(LevelDisplays).link = FixedFace(10_000_00)

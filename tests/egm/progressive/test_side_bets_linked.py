@@ -142,7 +142,7 @@ def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
 
 
 @pytest.mark.requirement("I-09")
-def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
+def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
     controller = RealController(tmp_path, *level())
     claim = {"machine": "TEST-1", "level": "POT", "after": 1, "shown_cents": 0}
 
@@ -173,7 +173,7 @@ def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
     controller.close()
 
 
-def test_what_has_no_shares_is_said_as_before():
+def test_a_level_without_shares_is_reported_as_before():
     joined = Joined(machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0)
     assert "shares" not in json.loads(encode(joined))
     parts = joined.model_copy(update={"shares": {"1/10": Fraction(1, 7)}})
@@ -193,6 +193,6 @@ def test_what_has_no_shares_is_said_as_before():
         ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game defines them"),
     ],
 )
-def test_shares_that_no_level_has_are_refused(chance, why):
+def test_impossible_shares_are_refused(chance, why):
     with pytest.raises(LevelFileError, match=why):
         level(**chance)

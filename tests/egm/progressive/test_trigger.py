@@ -43,7 +43,7 @@ def winner(trigger, level):
 
 @pytest.mark.requirement("I-03")
 @pytest.mark.parametrize("start", [Fraction(100), Fraction(301, 3), Fraction(109)])
-def test_every_wager_has_the_chance_of_every_other_whoever_makes_it(start):
+def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
     """All secrets that can be drawn: each wager but the last has the same number of them."""
     level = replace(Level.open(TERMS), current=start, seeded=0, contributed=start)
     points = drawn(0, start).points
@@ -58,7 +58,7 @@ def test_every_wager_has_the_chance_of_every_other_whoever_makes_it(start):
     assert 1 / mean == compute_mystery_rate((110 - start) / step)
 
 
-def test_the_law_is_that_of_the_machine_s_own_mystery():
+def test_the_distribution_is_that_of_the_machines_own_mystery():
     level = Level.open(TERMS)
     points = drawn(0).points
     left = points
@@ -71,7 +71,7 @@ def test_the_law_is_that_of_the_machine_s_own_mystery():
     assert left == 0
 
 
-def test_it_must_be_won_by_its_ceiling_and_not_before_a_wager():
+def test_a_mystery_prize_is_won_by_its_ceiling_and_only_by_a_wager():
     assert drawn(drawn(0).points - 1).amount == 110
     assert 100 < drawn(0).amount <= 100 + STAKE * TERMS.increment
     for start in (Fraction(110), Fraction(1000)):  # an overflow may start it at its ceiling
@@ -82,7 +82,7 @@ def test_it_must_be_won_by_its_ceiling_and_not_before_a_wager():
 
 
 @pytest.mark.requirement("I-15")
-def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
+def test_a_commitment_binds_one_secret_and_its_context():
     trigger = drawn(3)
     assert MysteryTrigger.from_json(trigger.to_json()) == trigger
     others = (
@@ -102,7 +102,7 @@ def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
     "change",
     [{"drawn": "30"}, {"drawn": -1}, {"salt": "5"}, {"step": "0"}, {"step": 0.5}, {"level": None, "x": 1}],
 )
-def test_what_is_no_secret_is_refused(change):
+def test_an_invalid_secret_is_refused(change):
     with pytest.raises(
         TriggerError, match=r"the secret of a mystery prize (cannot be read|is not in the form)"
     ):

@@ -65,7 +65,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 
 
 @pytest.mark.requirement("D-17", "J-10")
-def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
+def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
@@ -83,7 +83,7 @@ def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_
 
 
 @pytest.mark.requirement("J-10", "J-11", "D-17")
-def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(menu):
+def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     rig = menu.room
     menu.touch("device:hopper").enter("99")
     assert menu.notice == "notice.refused.device_is_free"
@@ -102,7 +102,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
 
 
 @pytest.mark.requirement("J-10", "J-11")
-def test_behind_closed_doors_no_coin_is_paid(menu):
+def test_the_hopper_test_pays_nothing_behind_closed_doors(menu):
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
@@ -113,7 +113,7 @@ def test_behind_closed_doors_no_coin_is_paid(menu):
 
 @pytest.mark.requirement("J-11")
 @pytest.mark.parametrize("door", ["drop", "cash_box", "top"])
-def test_behind_the_door_of_another_part_no_coin_is_paid(tmp_path, door):
+def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
@@ -124,7 +124,7 @@ def test_behind_the_door_of_another_part_no_coin_is_paid(tmp_path, door):
 
 
 @pytest.mark.requirement("J-10", "J-19")
-def test_a_note_under_test_is_read_and_goes_back(menu):
+def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
     rig = menu.room
     menu.touch("device:bill").touch("take")
     rig.hands.offered[9] = Note(500)
@@ -160,7 +160,7 @@ def test_leaving_the_menu_ends_every_test(menu):
 
 
 @pytest.mark.requirement("J-10", "A-19")
-def test_a_page_shows_live_what_the_device_says(menu):
+def test_a_device_page_shows_the_devices_live_state(menu):
     bench = menu.machine.component(ServiceDesk).bench
     bench.store_report(device.Identified(device="io", identity="board 3.1"))
     bench.store_report(
@@ -232,14 +232,14 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         felt_by(lambda x, y: (10**9 * x, y)),
     ],
 )
-def test_touches_that_are_not_where_the_crosses_are_change_nothing(menu, said):
+def test_touches_away_from_the_calibration_crosses_change_nothing(menu, said):
     menu.touch("screen:calibrate").touch("crosses", said)
     assert menu.page.notice.value == "service.refused.touches"
     assert not menu.room.records("touch.calibrated")
 
 
 @pytest.mark.requirement("J-10")
-def test_only_whoever_may_tests(menu):
+def test_only_authorised_staff_may_run_tests(menu):
     menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
     assert menu.room.notice == "refused.may_test"
     menu.room.engine.handle(EventType.TEST, device="printer", person="3", persons=("3",))

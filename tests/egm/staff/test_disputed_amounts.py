@@ -58,7 +58,7 @@ def lose_bill(rig, cents=2000):
 
 
 @pytest.mark.requirement("G-02", "G-05", "F-13")
-def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(rig, tmp_path):
+def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tmp_path):
     lose_bill(rig)
     assert (rig.state, rig.credit_cents) == (State.TILT, 0)
     assert not rig.journal.list_pending()
@@ -78,7 +78,7 @@ def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(rig, tm
     again.close()
 
 
-def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(rig):
+def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
     lose_bill(rig)
     assert rule(rig, 2001).notice == "service.refused.out_of_range"
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -92,7 +92,7 @@ def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(rig):
     assert (rig.state, register(rig)) == (State.TILT, [])
 
 
-def test_two_disputes_of_a_device_need_two_rulings(rig):
+def test_two_disputes_about_a_device_need_two_rulings(rig):
     rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
     rig.ledger.dispute_unordered_stacking("and again", 10000)
     first, second = list_disputed_amounts(rig.machine)
@@ -126,7 +126,7 @@ def lose_ticket(rig):
 @pytest.mark.parametrize(
     ("decided", "state", "good"), [(2000, TicketState.REDEEMED, False), (0, TicketState.ISSUED, True)]
 )
-def test_a_lost_ticket_stays_locked_until_it_is_decided(rig, tmp_path, decided, state, good):
+def test_a_lost_ticket_stays_locked_until_a_ruling(rig, tmp_path, decided, state, good):
     number = lose_ticket(rig)
     rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
@@ -144,7 +144,7 @@ def test_a_lost_ticket_stays_locked_until_it_is_decided(rig, tmp_path, decided, 
 
 @pytest.mark.requirement("A-08", "H-08")
 @pytest.mark.parametrize("written", range(4))
-def test_a_cut_around_the_ruling_on_a_ticket(rig, tmp_path, written):
+def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
     number = lose_ticket(rig)
     rig.cut_power_after(written)
     values = {"disputed": open_one(rig).id, "amount_cents": 2000, "reason": "it is in the box"}
@@ -191,7 +191,7 @@ def pay_five(rig):
 @pytest.mark.requirement("G-08", "F-13", "A-08", "D-02")
 @pytest.mark.parametrize("seen", [0, 3])
 @pytest.mark.parametrize("written", range(7))
-def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins, seen, written):
+def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(coins, seen, written):
     """Wherever the power goes meanwhile: what was seen has left, and the rest waits for a person."""
     rig = coins.room
     payout_id = pay_five(rig)
@@ -222,7 +222,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
 
 @pytest.mark.requirement("A-08", "F-13")
 @pytest.mark.parametrize("written", range(5))
-def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
+def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
     rig = coins.room
     rig.ledgers.payouts.close_payout(pay_five(rig), 2, "its count fell")
     rig.cut_power_after(written)
@@ -242,7 +242,7 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
 
 
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
-def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
+def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path):
     rig = coins.room
     rig.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
     assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
@@ -254,7 +254,7 @@ def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins
     assert (rig.state, rig.journal.balance_cents(PAID)) == (State.IDLE, 0)
 
 
-def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_path):
+def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     rig = coins.room
     payout_id = pay_five(rig)
     rig.ledgers.payouts.record_coins_paid(payout_id, 4)
@@ -269,7 +269,7 @@ def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_pat
 # ---------------------------------------------------------------------------------------------- coins
 @pytest.mark.requirement("G-07", "A-08")
 @pytest.mark.parametrize("written", range(3))
-def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(coins, written):
+def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, written):
     rig = coins.room
     doubt = DisputedCoins(why="2 coins were accepted", least_cents=50, most_cents=400)
     rig.cut_power_after(written)

@@ -59,7 +59,7 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_what_is_erased_comes_back_from_no_medium(tmp_path):
+def test_an_erased_identity_is_on_no_medium(tmp_path):
     with opened(tmp_path) as kept:
         kept.store_identity("handpay-1", ANNA, AT)
     before = (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
@@ -70,7 +70,7 @@ def test_what_is_erased_comes_back_from_no_medium(tmp_path):
     assert b"Anna" not in (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
 
 
-def test_a_record_that_was_altered_is_mended_by_the_copy_that_agrees(tmp_path):
+def test_an_altered_identity_is_repaired_from_the_intact_copy(tmp_path):
     with opened(tmp_path) as kept:
         kept.store_identity("handpay-1", ANNA, AT)
     with closing(sqlite3.connect(tmp_path / "first" / IDENTITY_FILE_NAME)) as database:
@@ -79,7 +79,7 @@ def test_a_record_that_was_altered_is_mended_by_the_copy_that_agrees(tmp_path):
     assert told(tmp_path) == [("handpay-1", ANNA, True)]
 
 
-def test_the_machine_keeps_it_beside_both_copies_of_its_memory(tmp_path, monkeypatch):
+def test_identities_are_stored_beside_both_copies_of_the_memory(tmp_path, monkeypatch):
     MachineRig(tmp_path).boot().close()
     opened_in = []
     monkeypatch.setattr(

@@ -50,7 +50,7 @@ def clear(rig):
 
 
 @pytest.mark.requirement("J-06:b", "E-12", "K-13", "J-07", "J-15:b")
-def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(rig):
+def test_an_identified_mechanic_opens_the_machine_and_the_sheet_is_complete(rig):
     intervene(rig)
     assert rig.state is State.OUT_OF_SERVICE
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -71,7 +71,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
 
 
 @pytest.mark.requirement("J-06:b", "J-06:c", "K-13")
-def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(rig):
+def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mechanic(rig):
     menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
     assert rig.notice == "intervention_announced"
     menu.touch("leave")
@@ -114,7 +114,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
 
 
 @pytest.mark.requirement("J-04", "E-12", "J-06:c")
-def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(rig):
+def test_a_removed_bill_box_counts_as_an_opening_whatever_its_door_reports(rig):
     def gone(event):
         rig.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")
 
@@ -180,7 +180,7 @@ def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
 @pytest.mark.requirement("J-04", "J-06:c", "E-12")
 @pytest.mark.parametrize("unattended", [False, True])
 @pytest.mark.parametrize("door", ["main", "drop", "stacker"])
-def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, door, unattended):
+def test_a_door_opened_by_an_unidentified_person_raises_its_own_alarm(rig, door, unattended):
     rig.engine.handle(EventType.DOOR_OPENED, door=door, unattended=unattended)
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.state is State.TILT
@@ -191,21 +191,21 @@ def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, door, unatten
 
 
 @pytest.mark.requirement("E-12", "J-06:c")
-def test_the_housing_of_the_printer_opened_by_nobody_known_is_an_alarm(rig):
+def test_the_printers_housing_opened_by_an_unidentified_person_raises_an_alarm(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
     assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("E-12", "J-04")
 @pytest.mark.parametrize(("door", "is_alarm"), [("cash_box", False), ("main", False), ("logic", True)])
-def test_who_collects_the_money_is_identified_for_its_doors_and_not_for_the_logic_area(rig, door, is_alarm):
+def test_a_collector_is_identified_for_the_money_doors_only(rig, door, is_alarm):
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     assert ("unidentified_opening" in rig.machine.faults) is is_alarm
 
 
-def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
+def test_without_the_profiles_rule_doors_need_no_identification(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -214,7 +214,7 @@ def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
 
 
 @pytest.mark.requirement("J-16", "J-07")
-def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(rig, tmp_path):
+def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_path):
     menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "check")
     monitored(rig)
     menu.fill("intervention", "again")
@@ -364,7 +364,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
 
 
 @pytest.mark.requirement("Q-15", "J-15:b")
-def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(rig, tmp_path):
+def test_interventions_parts_and_visits_are_registered_by_serial_number(rig, tmp_path):
     intervene(rig)
     finish(rig, "belt replaced", "belt 12; bearing 6").touch("leave")
     intervene(rig, "check")

@@ -62,7 +62,7 @@ def rig(tmp_path):
 
 
 @pytest.mark.requirement("Q-08", "J-15", "R-01")
-def test_the_entry_has_all_that_the_order_asks_for(rig):
+def test_the_inventory_entry_has_every_field_of_the_order(rig):
     now = read_technical_sheet(rig.journal).now
     assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
         "upright",
@@ -77,7 +77,7 @@ def test_the_entry_has_all_that_the_order_asks_for(rig):
 
 
 @pytest.mark.requirement("O-02", "Q-08", "Q-10:b")
-def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_other(tmp_path):
+def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     chemin = "monaco-chemin-de-fer"
     rig = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
     rig.machine.component(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
@@ -111,7 +111,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
 
 
 @pytest.mark.requirement("Q-17")
-def test_a_game_that_comes_and_one_that_leaves_stay_on_the_sheet(rig, tmp_path):
+def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
     rig.close()
     later = MachineRig(tmp_path / "state", games=(OTHER,)).boot()
     later.machine.component(InstalledGames).returns = {OTHER: Fraction(9214, 10000)}
@@ -130,7 +130,7 @@ def test_a_base_number_is_fixed_for_good(rig, tmp_path):
 
 
 @pytest.mark.requirement("Q-08", "Q-09", "J-05")
-def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
+def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
     def made(name, base, serial="TEST-1", number="7"):
         folder = tmp_path / name
         rig = MachineRig(folder, profile="monaco").boot()
@@ -175,7 +175,7 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
 
 
 @pytest.mark.requirement("Q-09")
-def test_a_base_that_is_returned_is_in_place_again_in_the_file_of_bases(tmp_path):
+def test_a_returned_base_is_in_place_in_the_list_of_bases(tmp_path):
     rig = MachineRig(tmp_path / "state", profile="monaco").boot()
     note_inventory(rig.machine, inventory(tmp_path))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
@@ -189,7 +189,7 @@ def test_a_base_that_is_returned_is_in_place_again_in_the_file_of_bases(tmp_path
     assert (machine["base_number"], machine["base"]) == ("B-12", "in place")
 
 
-def test_a_photograph_that_is_not_there_is_named(rig, tmp_path):
+def test_a_missing_photograph_is_named(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
         note_inventory(rig.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
@@ -254,7 +254,7 @@ def key_of(folder):
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
-def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, rig, tmp_path):
+def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, rig, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
         (slot,), load_profile("monaco"), certifying=CertificateRules(key_of(maker), True)
@@ -363,9 +363,7 @@ def started(folder, **machine):
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
-def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_every_game(
-    tmp_path, monkeypatch
-):
+def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_path, monkeypatch):
 
     async def not_yet(_):
         """Its devices and people are another test's."""
@@ -385,7 +383,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
 
 # ---------------------------------------------------------------------------------------------- identity
 @pytest.mark.requirement("K-01")
-def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path):
+def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     identity, before = rig.machine.identity, read_technical_sheet(rig.journal).now
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
@@ -414,7 +412,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path)
 
 @pytest.mark.requirement("K-01", "A-23")
 @pytest.mark.parametrize("labelled", [True, False])
-def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path, monkeypatch, labelled):
+def test_another_machines_journal_is_not_continued(tmp_path, monkeypatch, labelled):
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
     )  # it works no more if it comes up

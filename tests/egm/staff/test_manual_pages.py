@@ -30,7 +30,7 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
 
 
 @pytest.mark.requirement("R-06")
-def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
+def test_active_faults_are_on_the_first_page_with_their_remedy(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual")
     assert not [action for action in list_enabled_actions(menu.page) if ":" in action]
     menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
@@ -42,7 +42,7 @@ def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
 
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
-def test_every_chapter_opens_and_every_line_of_it(menu, stride):
+def test_every_chapter_and_line_of_the_manual_opens(menu, stride):
     """The quick tier opens the first line of each chapter, and every fourth."""
     menu.sign_in(Role.INSPECTOR).touch("manual")
     opened = 0

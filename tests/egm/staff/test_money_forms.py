@@ -24,7 +24,7 @@ def register(menu, name):
 
 
 @pytest.mark.requirement("Q-01", "Q-03", "F-16", "Q-12")
-def test_a_jackpot_is_paid_in_monaco_by_the_book(menu):
+def test_a_jackpot_is_paid_in_monaco_as_the_order_requires(menu):
     """The form is missing, the key asks who it is, the mechanic checks nothing here, the supervisor pays."""
     for _ in range(11):
         menu.room.insert(20000)
@@ -104,7 +104,7 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
 
 
 @pytest.mark.requirement("F-15")
-def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
+def test_a_forfeit_needs_a_second_different_person(tmp_path):
     rig = undecided_game(tmp_path, "quebec-casino")
     menu = Menu(rig)
     rig.play()

@@ -35,7 +35,7 @@ def menu(tmp_path):
 
 
 @pytest.mark.requirement("E-11", "O-03")
-def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(menu, tmp_path):
+def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded(menu, tmp_path):
     menu.touch("game:maple-classic").touch("game").complete("no")
     assert menu.notice == "service.done"
     (changed,) = menu.room.records("options.changed")
@@ -54,7 +54,7 @@ def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(
 
 
 @pytest.mark.requirement("O-05", "E-11")
-def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
+def test_a_disabled_denomination_cannot_be_chosen_and_credits_keep_their_value(menu, tmp_path):
     first, *others = menu.machine.component(InstalledGames).denominations_cents["maple-classic"]
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
@@ -76,7 +76,7 @@ def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_wor
 
 
 @pytest.mark.requirement("A-22", "O-07")
-def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
+def test_no_option_changes_with_credits_or_a_game_in_progress(tmp_path):
     rig = room_of(tmp_path).insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
@@ -91,7 +91,7 @@ def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
 
 @pytest.mark.requirement("A-22", "O-07")
 @pytest.mark.parametrize("at", [1, 2])
-def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, at):
+def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, at):
     """All his credits were on it: his game was taken off, and a file could be signed for, under his hands."""
     rigs = []
     for number in (1, 2):
@@ -113,7 +113,7 @@ def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, 
 
 
 @pytest.mark.requirement("A-22", "O-07")
-def test_nothing_is_changed_while_the_game_for_a_players_last_credits_is_in_progress(tmp_path):
+def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
     """No credit is left and no bet stands: what is owed is the result of the game at the other position."""
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
     player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician).boot()
@@ -130,7 +130,7 @@ def test_nothing_is_changed_while_the_game_for_a_players_last_credits_is_in_prog
 
 
 @pytest.mark.requirement("A-22", "O-07")
-def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
+def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
     """A jackpot paid by hand is never credit: with the last credits wagered, only the hand-pay is owed."""
     chance = ScriptedChance(11, 11, 12)  # three lanterns
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
@@ -149,7 +149,7 @@ def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
 
 
 @pytest.mark.requirement("C-04", "E-11")
-def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
+def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     menu.touch("bet_limit").complete("10")
     (changed,) = menu.room.records("options.changed")
     assert (changed["person"], changed["after"]["bet_limit_cents"]) == (NUMBERS[Role.TECHNICIAN], 10)
@@ -168,7 +168,7 @@ def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     last.close()
 
 
-def test_something_to_play_is_always_left(menu):
+def test_the_last_game_and_denomination_cannot_be_disabled(menu):
     menu.touch("game:maple-classic").touch("game").complete("no")
     menu.touch("back").touch("game:comet-respin").touch("game").complete("no")
     assert menu.notice == "notice.refused.option_is_sound"
@@ -181,7 +181,7 @@ def test_something_to_play_is_always_left(menu):
     assert menu.notice == "notice.refused.option_is_sound"
 
 
-def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_path):
+def test_a_game_in_progress_is_finished_despite_new_options(menu, tmp_path):
     menu.touch("game:maple-classic").touch("game").complete("no")
     menu.home().touch("leave")
     rig = menu.room
@@ -197,7 +197,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
 
 
 @pytest.mark.requirement("C-04")
-def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
+def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, tmp_path):
     menu.touch("bet_minimum").complete("99999999")
     assert menu.notice == "notice.refused.option_is_sound"
     credit_cents = menu.machine.component(InstalledGames).denominations_cents["maple-classic"][0]
@@ -223,7 +223,7 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
 
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize(("least_cents", "in_force_cents"), [(5, 50), (50, 50), (80, 80)])
-def test_an_operators_least_bet_never_lowers_the_profiles(least_cents, in_force_cents):
+def test_an_operators_minimum_bet_only_raises_the_profiles(least_cents, in_force_cents):
     profile = load_profile("generic")
     play = profile.play.model_copy(update={"bet_minimum_cents": 50})
     strict = profile.model_copy(update={"play": play})
@@ -255,13 +255,13 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
     rig.close()
 
 
-def test_a_restart_is_asked_by_somebody_with_a_name(menu):
+def test_a_restart_is_requested_by_a_named_person(menu):
     menu.home().fill("restart")
     assert menu.machine.component(ServiceDesk).is_restart_requested
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 
-def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
+def test_options_about_removed_games_do_not_affect_others(tmp_path):
     rig = room_of(tmp_path)
     kept = OperatorOptions(
         games_not_offered=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None
@@ -273,7 +273,7 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     again.close()
 
 
-def test_every_amount_is_stored_recorded_and_asked_under_its_name():
+def test_every_option_amount_is_stored_recorded_and_requested_under_one_name():
     for option in AMOUNT_OPTIONS:
         name = f"{option}_cents"
         for record in (OperatorOptions, OptionValues, OptionsForm, OptionsChanged):

@@ -45,7 +45,7 @@ def replayed(menu, play_id):
 
 
 @pytest.mark.requirement("E-01", "E-03", "E-04", "J-12")
-def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
+def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     newest, won = [row.action for row in menu.page.tables[0].rows]
     assert menu.page.tables[0].rows[1].cells[3].value == 300
@@ -113,7 +113,7 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
 
 
 @pytest.mark.requirement("E-03")
-def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(rig):
+def test_an_interrupted_game_is_recalled_first_while_a_door_is_open(rig):
     rig.machine.chance = ScriptedChance(*WIN)
     rig.play()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -137,7 +137,7 @@ def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(rig):
 
 
 @pytest.mark.requirement("E-01", "E-02")
-def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
+def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
     rig.play()
     answers = []
@@ -171,7 +171,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     rig.close()
 
 
-def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(rig, tmp_path):
+def test_a_play_of_a_removed_game_shows_its_record(rig, tmp_path):
     rig.close()
     again = MachineRig(tmp_path, games=("comet-respin",)).boot()
     menu = Menu(again).sign_in(Role.INSPECTOR).touch("recall")
@@ -181,7 +181,7 @@ def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(rig, tmp_path)
     again.close()
 
 
-def test_a_play_cannot_be_asked_for_that_is_not_listed(rig):
+def test_only_listed_plays_can_be_recalled(rig):
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
@@ -193,7 +193,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(rig):
 
 # ---------------------------------------------------------------------------------------------- meters and logs
 @pytest.mark.requirement("J-12", "D-16", "D-25", "D-03")
-def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(rig):
+def test_meters_have_the_jurisdictions_names_by_game_and_denomination(rig):
     menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
     lines = menu.lines()
     assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
@@ -214,7 +214,7 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ri
 
 
 @pytest.mark.requirement("D-25")
-def test_the_meters_of_a_machine_in_monaco_stand_under_the_names_of_its_order(tmp_path):
+def test_meters_in_monaco_have_the_names_of_its_order(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
     rig.play()
     rig.report_shown()
@@ -279,7 +279,7 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
 
 
 @pytest.mark.requirement("E-07", "E-08", "P-04")
-def test_logs_of_a_machine_with_several_positions_say_at_which_one_it_happened(tmp_path):
+def test_logs_of_a_machine_with_several_positions_state_the_position(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LOSS))
         rooms[0].insert(2000)
@@ -300,7 +300,7 @@ def test_logs_of_a_machine_with_several_positions_say_at_which_one_it_happened(t
 
 
 @pytest.mark.requirement("G-17", "P-04")
-def test_a_register_of_a_machine_with_several_positions_has_their_column(tmp_path):
+def test_a_register_of_a_machine_with_several_positions_states_the_position(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LOSS))
         rooms[1].insert(500)
@@ -378,7 +378,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
 
 
 @pytest.mark.requirement("E-08", "J-12")
-def test_what_else_is_called_prizes_is_no_thing_in_the_log(rig):
+def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
     cache_in_journal(rig.journal)(rig.machine.games["maple-classic"])
     write_undeclared(

@@ -42,7 +42,7 @@ def kinds(menu, *, after=0):
 
 
 @pytest.mark.requirement("J-16")
-def test_number_and_pin_open_the_menu_and_the_journal_says_who(menu):
+def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
     before = menu.room.journal.sequence
     menu.open()
     assert menu.room.state is State.SERVICE_MENU
@@ -85,7 +85,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     assert "intervention.closed" not in kinds(menu, after=before)
 
 
-def test_every_place_of_the_menu_says_what_leaving_it_loses():
+def test_every_page_of_the_menu_warns_what_leaving_it_loses():
     """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
     pages = [entry.make() for entry in MENU.pages]
     assert pages
@@ -141,7 +141,7 @@ def at_a_terminal(menu, role, pin, monkeypatch):
 
 
 @pytest.mark.requirement("J-16")
-def test_the_machine_and_its_terminals_count_each_others_wrong_pins(menu, monkeypatch, tmp_path):
+def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, monkeypatch, tmp_path):
     """Three guesses at the screen and three more at a terminal were six."""
     roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
@@ -170,7 +170,7 @@ def test_the_machine_and_its_terminals_count_each_others_wrong_pins(menu, monkey
 
 
 @pytest.mark.requirement("J-16")
-def test_no_wrong_pin_leads_to_a_field_that_shows_what_is_typed(menu):
+def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
     """The PIN is asked for again, as dots; the number is a page back, and one further back is the game."""
     menu.open().enter(NUMBERS[Role.MECHANIC])
     for _ in range(5):
@@ -207,7 +207,7 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
 
 
 @pytest.mark.requirement("J-16")
-def test_the_management_lets_a_locked_number_in_again(menu):
+def test_the_management_unlocks_a_locked_number(menu):
     menu.open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
@@ -225,7 +225,7 @@ def test_the_management_lets_a_locked_number_in_again(menu):
 
 
 @pytest.mark.requirement("J-16")
-def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
+def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     """The same PINs for a real number and for one nobody has give the same words, whatever came before."""
     machine, real = menu.room.machine, NUMBERS[Role.MECHANIC]
     counted = {
@@ -256,7 +256,7 @@ def test_typing_numbers_fills_no_memory(menu):
     assert len(buckets) == 1024
 
 
-def test_a_pin_is_written_down_nowhere(menu):
+def test_a_pin_is_stored_nowhere(menu):
     menu.sign_in(Role.MANAGER).touch("leave")
     menu.open().prove(Role.MANAGER, pin="864209864213")
     menu.room.journal.checkpoint()
@@ -288,7 +288,7 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
     assert menu.page.title.value not in TITLES
 
 
-def test_every_page_and_every_form_stands_in_one_subject():
+def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
     assert {entry.subject for entry in MENU.pages} == set(MENU_SUBJECTS)
     assert {form.subject for form in MENU.forms} == {"", *MENU_SUBJECTS}
     for lines in (MENU.pages, MENU.forms):
@@ -296,7 +296,7 @@ def test_every_page_and_every_form_stands_in_one_subject():
 
 
 @pytest.mark.requirement("J-10", "J-16")
-def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
+def test_while_the_menu_is_open_nothing_is_played_and_credits_stay(menu):
     menu.sign_in(Role.TECHNICIAN)
     before = menu.room.journal.meters().values
     for event, values in ((EventType.PLAY, {}), (EventType.CASH_OUT, {}), (EventType.BET, {"value": 2})):
@@ -329,7 +329,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
 
 
 @pytest.mark.requirement("J-10")
-def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
+def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
     menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
@@ -341,7 +341,7 @@ def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
     again.room.close()
 
 
-def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
+def test_an_answer_to_a_closed_page_is_ignored(menu):
     menu.open()
     old = menu.page.id
     menu.enter(NUMBERS[Role.MANAGER])
@@ -352,7 +352,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
 
 
 @pytest.mark.requirement("J-16")
-def test_somebody_disabled_is_not_let_in(menu):
+def test_a_disabled_person_cannot_sign_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
     menu.machine.install(
         create_roster().disable_person(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now())
@@ -363,7 +363,7 @@ def test_somebody_disabled_is_not_let_in(menu):
 
 @pytest.mark.requirement("J-16")
 @pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
-def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
+def test_without_the_operators_key_no_page_opens(tmp_path, place):
     rig = MachineRig(tmp_path, profile=place).boot()
     rig.engine.handle(EventType.MENU)
     assert rig.notice == "refused.menu_may_open"
@@ -393,7 +393,7 @@ def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tm
 
 
 @pytest.mark.requirement("E-14", "J-16")
-def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
+def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot()
     menu = Menu(rig)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -409,7 +409,7 @@ def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
 
 @pytest.mark.requirement("J-16")
 @pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
-def test_a_key_that_pays_beside_somebody_who_may_not_is_recorded_as_the_key(menu, role, pays):
+def test_a_payment_by_key_beside_an_unauthorised_person_is_recorded_as_the_keys(menu, role, pays):
     """Whoever has signed in at the service menu is not behind an act that their role does not allow."""
     menu.room.engine.handle(EventType.CASH_OUT)
     assert menu.room.state is State.HANDPAY
@@ -433,7 +433,7 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
 
 
 @pytest.mark.requirement("J-16")
-def test_every_turn_of_a_key_is_kept(menu):
+def test_every_turn_of_a_key_is_recorded(menu):
     menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=True, unattended=True)
     menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
     assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
@@ -443,7 +443,7 @@ def test_every_turn_of_a_key_is_kept(menu):
 
 
 # ---------------------------------------------------------------------------------------------- forms
-def test_a_form_holds_the_machine_and_gives_it_back(menu):
+def test_the_form_hold_takes_the_machine_out_of_service_until_the_form_release(menu):
     menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
     assert menu.notice == "service.done"
     assert list_disabling_sources(menu.room.machine)["operator"]["reason"] == "cleaning"
@@ -457,7 +457,7 @@ def test_a_form_holds_the_machine_and_gives_it_back(menu):
 
 # ---------------------------------------------------------------------------------------------- PINs and time
 @pytest.mark.requirement("J-16")
-def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
+def test_everybody_can_change_their_own_pin_which_is_recorded(menu):
     number = NUMBERS[Role.INSPECTOR]
     menu.sign_in(Role.INSPECTOR).touch("own_pin").enter("1111")
     assert menu.notice == "service.refused.weak_pin"
@@ -475,7 +475,7 @@ def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
     assert b"975310" not in b"".join(menu.room.journal.iter_bodies())
 
 
-def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
+def test_roster_changes_are_recorded_once_and_a_damaged_roster_admits_nobody(tmp_path):
     path = tmp_path / "people.json"
     manager = Person("7", "Morgan", Role.MANAGER)
     Roster.load(path).enrol_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -499,7 +499,7 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
 
 
 @pytest.mark.requirement("J-16")
-def test_a_menu_nobody_touches_signs_out(menu):
+def test_an_untouched_menu_signs_out(menu):
     async def session():
         expired = asyncio.Event()
 
@@ -558,7 +558,7 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
         {"value": {}},
     ],
 )
-def test_an_answer_that_is_no_answer_is_not_heard(menu, values):
+def test_an_invalid_answer_is_ignored(menu, values):
     menu.sign_in(Role.MANAGER)
     before = menu.room.journal.sequence
     menu.room.engine.handle(EventType.ANSWER, **values)

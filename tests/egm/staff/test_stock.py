@@ -45,7 +45,7 @@ def collect(rig):
 
 
 @pytest.mark.requirement("D-13", "D-02")
-def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(rig):
+def test_a_hopper_fill_is_signed_booked_to_the_house_and_sets_the_level(rig):
     coins(rig, 1, (100, True), (100, False))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
     assert menu.notice == "notice.refused.fill_amount_is_valid"
@@ -59,7 +59,7 @@ def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(rig
 
 
 @pytest.mark.requirement("J-16")
-def test_nobody_else_fills_it(rig):
+def test_only_authorised_staff_may_record_a_hopper_fill(rig):
     menu = Menu(rig).sign_in(Role.MECHANIC)
     assert "form:hopper_fill" not in [action.id for action in menu.page.actions]
     forged = {"form": "hopper_fill", "amount_cents": 100, "person": "1", "persons": ("1",)}
@@ -165,7 +165,7 @@ async def _start_and_stop(state, file):
 
 
 @pytest.mark.parametrize("more", ["", '[devices.bill]\nprotocol = "id003"\nport = "/dev/ttyEGM"\n'])
-def test_a_demonstrations_hopper_has_its_coins_in_the_books_once_and_a_real_machines_has_none(tmp_path, more):
+def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, more):
     """Coins of a simulated hopper nobody filled made its level negative with the first one paid."""
     path = tmp_path / "cabinet.toml"
     path.write_text(DEMONSTRATION + more)

@@ -104,7 +104,7 @@ def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(t
 
 
 @pytest.mark.requirement("C-21")
-def test_nothing_a_player_does_but_play_starts_a_game(rig):
+def test_only_play_starts_a_game(rig):
     for event, values in (
         (EventType.BET, {"value": 2}),
         (EventType.GAME, {"value": GAME}),
@@ -135,7 +135,7 @@ def test_the_win_is_credited_when_the_game_has_been_shown(rig):
     assert (meters["coin_in"], meters["coin_out"]) == (10, 300)
 
 
-def test_shown_counts_once_and_only_for_this_game(rig):
+def test_the_report_that_a_game_was_shown_counts_once_and_for_that_game(rig):
     rig.play()
     rig.engine.handle(EventType.SHOWN, value="play-1")
     assert rig.state is State.PLAYING
@@ -145,7 +145,7 @@ def test_shown_counts_once_and_only_for_this_game(rig):
 
 
 @pytest.mark.requirement("F-08")
-def test_cashing_out_in_the_middle_of_a_game_is_refused(rig):
+def test_cash_out_during_a_game_is_refused(rig):
     rig.play()
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.notice) == (State.PLAYING, "refused.playing")
@@ -153,7 +153,7 @@ def test_cashing_out_in_the_middle_of_a_game_is_refused(rig):
 
 
 @pytest.mark.requirement("A-08", "B-08")
-def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(rig, tmp_path):
+def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_path):
     rig.play()
     shown = rig.hands.messages[-1]
     again = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
@@ -299,7 +299,7 @@ def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp
 
 
 @pytest.mark.requirement("F-02", "N-06")
-def test_no_play_without_the_credit_for_it(tmp_path):
+def test_no_game_starts_without_credit_for_its_bet(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 20)).boot()
     rig.play()
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
@@ -336,7 +336,7 @@ def test_a_bet_the_game_does_not_offer_is_refused(rig, bet):
 
 
 @pytest.mark.requirement("C-04")
-def test_a_bet_that_is_no_whole_number_cannot_become_an_event(rig):
+def test_a_fractional_bet_is_refused_as_an_event(rig):
     with pytest.raises(EventError, match=r"^bet: value is 2\.0, not of type int$"):
         rig.engine.handle(EventType.BET, value=2.0)
     assert rig.machine.selection.bet_credits == 1
@@ -362,7 +362,7 @@ def test_a_change_of_denomination_changes_no_balance(rig):
 
 
 @pytest.mark.requirement("B-02", "B-05", "A-09:a")
-def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
+def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
     rig = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
@@ -407,7 +407,7 @@ def test_no_draw_and_no_payment_when_credits_do_not_balance(rig, book):
 
 
 @pytest.mark.requirement("A-03", "A-02")
-def test_damage_between_two_games_is_found_and_mended_before_the_next(rig, tmp_path):
+def test_memory_damage_between_two_games_is_repaired_before_the_next(rig, tmp_path):
     rig.play()
     rig.report_shown()
     (log,) = (tmp_path / "second").glob("*.log")
@@ -424,13 +424,13 @@ def test_damage_between_two_games_is_found_and_mended_before_the_next(rig, tmp_p
     assert rig.state is State.PLAYING
 
 
-def test_a_game_is_told_once(rig):
+def test_an_outcome_is_sent_to_the_screen_once(rig):
     rig.play()
     start = next(iter(rig.journal.entries("game.start")))
     assert rig.journal.state("game") == {"play_id": start.record["play_id"]}
 
 
-def test_a_bet_that_is_asked_for_again_is_recorded_once(tmp_path):
+def test_a_repeated_bet_request_is_recorded_once(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for _ in range(10):
         rig.engine.handle(EventType.BET, value=2)

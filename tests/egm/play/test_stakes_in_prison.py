@@ -67,7 +67,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
 
 
 @pytest.mark.requirement("P-07", "F-08")
-def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
+def test_at_cash_out_the_players_part_of_an_imprisoned_stake_is_paid(roulette):
     rig = roulette(0).insert(5000)
     spin(rig, "prison", red=8)
     assert rig.credit_cents == 4200
@@ -81,7 +81,7 @@ def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
 
 
 @pytest.mark.requirement("E-01")
-def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
+def test_recall_names_each_spot_and_its_result(roulette):
     rig = roulette(0).insert(5000)
     spin(rig, "half", red=8, **{"dozen-1": 5})
     game, record = load_game(GAME), rig.records("game.start")[0]

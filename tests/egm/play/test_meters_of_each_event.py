@@ -151,7 +151,7 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
 
 
 @pytest.mark.requirement("D-15")
-def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_path):
+def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
     """A power cut between two entries would leave a credit without its count, or credit a coin again."""
     numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
     rig = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
@@ -188,7 +188,7 @@ def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_pat
 
 
 @pytest.mark.requirement("D-02", "D-10")
-def test_a_stake_that_only_comes_back_is_a_pushed_game_and_no_loss_or_win(tmp_path):
+def test_a_returned_stake_is_a_pushed_game(tmp_path):
     """Red dog: a two and a three are in sequence, so the ante is returned."""
     decks = load_game("quebec-red-dog").rules.definition.shoe.decks
     machine = Counted(tmp_path, 0, 4 * decks, games=("quebec-red-dog",))
@@ -211,7 +211,7 @@ def test_a_stake_that_only_comes_back_is_a_pushed_game_and_no_loss_or_win(tmp_pa
 
 
 @pytest.mark.requirement("D-02", "D-11:c")
-def test_paper_that_does_not_reach_the_box_is_counted_by_what_became_of_it(tmp_path):
+def test_rejected_and_returned_notes_are_counted_by_their_result(tmp_path):
     machine = Counted(tmp_path, 4711, devices=("printer",))  # the number of the ticket
     rig = machine.room
     rig.insert(500)

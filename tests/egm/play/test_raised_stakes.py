@@ -80,7 +80,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
 
 
 @pytest.mark.requirement("F-02", "N-06")
-def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_path):
+def test_options_above_the_credit_are_not_offered_or_accepted(duel, tmp_path):
     rig = duel(3, 1).insert(500)
     for _ in range(9):
         rig.machine.chance.values[:0] = [3]
@@ -99,7 +99,7 @@ def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_p
 
 
 @pytest.mark.requirement("C-04")
-def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path):
+def test_the_bet_limit_covers_all_stakes_of_a_round(duel, tmp_path):
     rig = duel(3, 1)
     limit = rig.profile.play.bet_limit_cents
     rig.insert(10000)
@@ -124,7 +124,7 @@ def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path
         ("stay", (3, 2), 100, 0, "games_won"),
     ],
 )
-def test_a_push_is_told_apart_from_a_win(duel, tmp_path, answer, numbers, back, push, counted):
+def test_a_push_is_distinguished_from_a_win(duel, tmp_path, answer, numbers, back, push, counted):
     rig = duel(*numbers).insert(1000)
     bet(rig, ante=10)
     choose(rig, answer)
@@ -140,7 +140,7 @@ def test_a_push_is_told_apart_from_a_win(duel, tmp_path, answer, numbers, back, 
 
 @pytest.mark.requirement("A-08", "B-08")
 @pytest.mark.parametrize("written", range(5))
-def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_path, written):
+def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path, written):
     rig = duel(3, 3).insert(1000)
     bet(rig, ante=10)
     rig.cut_power_after(written)
@@ -162,7 +162,7 @@ def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_pat
 
 
 @pytest.mark.requirement("F-05")
-def test_a_push_is_no_large_win_however_much_comes_back(duel, tmp_path):
+def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     place = tmp_path / "place.toml"
     place.write_text(text.replace("large_win_cents = 120000", "large_win_cents = 1000"), encoding="utf-8")
@@ -182,7 +182,7 @@ def test_a_push_is_no_large_win_however_much_comes_back(duel, tmp_path):
 
 
 @pytest.mark.requirement("D-15")
-def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
+def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
     """Else whoever is given play-only credit has it made money by betting on a push."""
     rig = duel(3, 3).insert(100)
     give = Transfer("world:aft_in:restricted", "credit:1:restricted", 30)
@@ -219,7 +219,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
 
 
 @pytest.mark.requirement("F-15", "A-08")
-def test_a_round_that_cannot_end_gives_back_what_is_not_decided_and_pays_what_is(duel, tmp_path):
+def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, tmp_path):
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
     assert isinstance(rig.hands.messages[-1], Decision)

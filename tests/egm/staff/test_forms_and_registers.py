@@ -70,7 +70,7 @@ def register(rig, name):
 
 # ---------------------------------------------------------------------------------------------- the form
 @pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03:b", "Q-19")
-def test_above_the_amount_nothing_is_paid_without_the_form(rig):
+def test_above_the_threshold_nothing_is_paid_without_the_form(rig):
     rig.insert(10000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -99,7 +99,7 @@ def test_above_the_amount_nothing_is_paid_without_the_form(rig):
 
 
 @pytest.mark.requirement("Q-03:a", "J-15:c")
-def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_which(rig):
+def test_a_hand_pay_is_settled_by_each_method_of_the_profile_named_on_its_slip(rig):
     for method in ("cash", "cheque", "transfer"):
         rig.insert(10000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -110,7 +110,7 @@ def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_whic
 
 
 @pytest.mark.requirement("F-16:a", "F-16:c", "Q-01")
-def test_a_win_above_the_amount_is_paid_only_against_an_identity_document(rig):
+def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig):
     rig.insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
@@ -141,7 +141,7 @@ def test_a_host_does_not_settle_a_large_hand_pay_without_its_form(rig):
 
 
 @pytest.mark.requirement("F-16", "Q-19")
-def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(rig):
+def test_below_the_threshold_no_form_is_required_and_slips_are_numbered(rig):
     for number in (1, 2):
         rig.insert(5000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -152,7 +152,7 @@ def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(rig):
 
 
 @pytest.mark.requirement("Q-01", "A-08")
-def test_a_form_filled_in_outlives_a_restart(rig, tmp_path):
+def test_a_completed_form_survives_a_restart(rig, tmp_path):
     rig.insert(10000)
     rig.engine.handle(EventType.CASH_OUT)
     fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
@@ -184,7 +184,7 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
     assert b"Anna" not in (tmp_path / "state" / IDENTITY_FILE_NAME).read_bytes()
 
 
-def test_a_register_that_was_altered_does_not_agree(tmp_path):
+def test_an_altered_register_of_identities_is_detected(tmp_path):
     kept = IdentityRegister.open(tmp_path)
     rig = MachineRig(tmp_path / "state")
     commitment = kept.store_identity("handpay-1", NAMED, rig.clock.now())
@@ -194,7 +194,7 @@ def test_a_register_that_was_altered_does_not_agree(tmp_path):
     rig.close()
 
 
-def test_a_register_that_cannot_be_opened_is_named(tmp_path):
+def test_an_unreadable_register_of_identities_is_named(tmp_path):
     (tmp_path / IDENTITY_FILE_NAME).mkdir()
     with pytest.raises(OperatorError, match=IDENTITY_FILE_NAME):
         IdentityRegister.open(tmp_path)
@@ -297,7 +297,7 @@ def test_an_unsound_complement_is_refused(rig, wrong):
 
 @pytest.mark.requirement("F-17")
 @pytest.mark.parametrize("amount_cents", [True, "700"])
-def test_a_complement_whose_amount_is_no_number_is_no_event(rig, amount_cents):
+def test_a_complement_with_an_invalid_amount_is_refused(rig, amount_cents):
     with pytest.raises(EventError, match=r"complement: amount_cents is .*, not of type int"):
         fill_in(rig, "complement", **ONE, amount_cents=amount_cents, reason="x")
     assert rig.records("complement.paid") == []
@@ -305,7 +305,7 @@ def test_a_complement_whose_amount_is_no_number_is_no_event(rig, amount_cents):
 
 @pytest.mark.requirement("F-17", "J-16")
 @pytest.mark.parametrize("persons", [(), ("1",), ("3",), ("6",), ("2", "9")])
-def test_a_complement_is_for_a_supervisor_to_pay(rig, persons):
+def test_only_a_supervisor_may_pay_a_complement(rig, persons):
     """Not for nobody, an attendant, a mechanic, an inspector, or somebody who is not enrolled."""
     fill_in(rig, "complement", persons=persons, amount_cents=700, reason="line 2")
     assert rig.notice == "refused.authorised"
@@ -313,7 +313,7 @@ def test_a_complement_is_for_a_supervisor_to_pay(rig, persons):
 
 
 @pytest.mark.requirement("Q-19", "F-17", "Q-05")
-def test_an_override_where_signal_and_display_differ_stands_on_its_slip(rig):
+def test_an_override_after_differing_signal_and_display_is_on_the_slip(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     fill_in(rig, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
@@ -356,7 +356,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
 
 @pytest.mark.requirement("Q-06", "A-08")
 @pytest.mark.parametrize("cut", ["", "cut", "before prizes in kind"])
-def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_path, cut):
+def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, tmp_path, cut):
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     handpay_id = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
@@ -390,7 +390,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_p
 
 
 @pytest.mark.requirement("H-13", "Q-06", "Q-07")
-def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(rig, tmp_path):
+def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     for place in ({}, {"place": " "}):
@@ -416,7 +416,7 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(rig, tmp_path)
 
 
 @pytest.mark.requirement("H-13", "A-08")
-def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(rig, tmp_path, monkeypatch):
+def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, tmp_path, monkeypatch):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     monkeypatch.setattr(type(printing.machine.installed(TicketDesk)), "redeem_commit", lambda *_: None)
@@ -480,7 +480,7 @@ def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path, profi
 
 
 @pytest.mark.requirement("F-15", "D-02")
-def test_credits_are_forfeit_only_as_far_as_they_go(rig):
+def test_no_more_credit_is_forfeited_than_there_is(rig):
     rig.insert(500)
     for amount_cents in (0, 501):
         fill_in(rig, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=amount_cents)
@@ -494,7 +494,7 @@ def test_credits_are_forfeit_only_as_far_as_they_go(rig):
 
 @pytest.mark.requirement("F-14", "A-28")
 @pytest.mark.parametrize("broken", [FailingChance, BreakingChance])
-def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, broken):
+def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     for mended in (True, False):
         credit_cents = rig.credit_cents
@@ -553,7 +553,7 @@ def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profil
         ("exclusion", "exclusions", {"who": "Otto Example", "reason": "took an orphan"}),
     ],
 )
-def test_notes_want_every_field_and_a_person(rig, form_id, name, fields):
+def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fields):
     for field in fields:
         fill_in(rig, form_id, **ONE, **{**fields, field: " "})
         assert rig.notice == "refused.register_note_is_complete"
@@ -571,16 +571,16 @@ def test_notes_want_every_field_and_a_person(rig, form_id, name, fields):
 
 @pytest.mark.requirement("Q-02", "Q-04", "Q-05", "Q-06", "F-15", "D-10")
 @pytest.mark.parametrize("name", ["complements", "disputes", "forfeits", "handpays", "orphans"])
-def test_the_log_of_a_registers_name_shows_what_the_register_lists(name):
+def test_a_log_shows_what_the_register_of_the_same_name_lists(name):
     assert all(FEATURES.entries.belongs_to_log(kind, Log(name)) for kind in REGISTERS[name].kinds)
 
 
-def test_every_register_is_a_question_about_declared_entries(rig):
+def test_every_register_selects_declared_entries(rig):
     for register in REGISTERS.values():
         assert register.columns
         assert all(rig.machine.entries.of(kind) for kind in register.kinds), register.name
 
 
-def test_two_registers_of_one_name_are_refused():
+def test_two_registers_with_one_name_are_refused():
     with pytest.raises(InvariantError, match="two registers have the same name"):
         list_staff_registers(Features((*FEATURES.all, Feature(name="other", offers=(REGISTERS["fills"],)))))

@@ -60,7 +60,7 @@ def sound(rig, tmp_path):
 
 
 @pytest.mark.requirement("D-15", "B-08")
-def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
+def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert rig.credit_cents == 1000 - 70
@@ -78,7 +78,7 @@ def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
 
 
 @pytest.mark.requirement("F-02")
-def test_nothing_is_played_for_nothing_without_a_bet_that_stands(point):
+def test_a_free_round_needs_a_standing_bet(point):
     rig = point(2).insert(1000)
     rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
     rig.play()
@@ -89,7 +89,7 @@ def test_nothing_is_played_for_nothing_without_a_bet_that_stands(point):
 
 
 @pytest.mark.requirement("O-05")
-def test_a_credit_keeps_its_worth_while_bets_stand(point):
+def test_the_denomination_cannot_change_while_bets_stand(point):
     rig = point(2, 2).insert(1000)
     throw(rig, line=10)
     rig.engine.handle(EventType.DENOMINATION, value=25)
@@ -100,7 +100,7 @@ def test_a_credit_keeps_its_worth_while_bets_stand(point):
 
 
 @pytest.mark.requirement("D-15", "O-04")
-def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
+def test_a_bet_taken_down_is_returned_as_a_stake_and_is_no_win(point, tmp_path):
     rig = point(2, 4).insert(1000)
     throw(rig, line=10, place=4)
     throw(rig, place=-4)
@@ -112,7 +112,7 @@ def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
 
 
 @pytest.mark.requirement("F-08", "O-04")
-def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
+def test_at_cash_out_bets_that_may_be_taken_down_are_returned(point, tmp_path):
     rig = point(0).insert(1000)
     throw(rig, line=10)
     rig.machine.chance.values.append(2)
@@ -129,7 +129,7 @@ def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
 
 
 @pytest.mark.requirement("F-08")
-def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point, tmp_path):
+def test_bets_that_may_not_be_taken_down_are_played_before_cash_out(point, tmp_path):
     rig = point(2, 0).insert(1000)
     throw(rig, line=10, place=4)
     rig.engine.handle(EventType.CASH_OUT)
@@ -141,7 +141,7 @@ def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point,
 
 
 @pytest.mark.requirement("F-08", "F-11")
-def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(point, tmp_path):
+def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point, tmp_path):
     """Paid out, it would have said that the bets stay, and paid out again, without end."""
     place = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
@@ -156,7 +156,7 @@ def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(p
 
 
 @pytest.mark.requirement("F-08", "A-28", "C-04")
-def test_bets_that_are_more_than_the_place_takes_now_are_played_on(point, tmp_path):
+def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
     """They could neither be played nor leave the table, and the player could not cash out."""
     place = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
@@ -173,7 +173,7 @@ def test_bets_that_are_more_than_the_place_takes_now_are_played_on(point, tmp_pa
 
 
 @pytest.mark.requirement("F-08")
-def test_at_another_game_it_is_said_where_the_bets_stay(point, tmp_path):
+def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
     """Playing on there would cost something and decide nothing."""
     rig = point(2, 0, beside=("maple-classic",)).insert(1000)
     throw(rig, line=10, place=4)
@@ -193,7 +193,7 @@ def test_at_another_game_it_is_said_where_the_bets_stay(point, tmp_path):
 
 
 @pytest.mark.requirement("F-20", "F-08")
-def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
+def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     rig.machine.chance = FailingChance()
@@ -211,7 +211,7 @@ def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
 @pytest.mark.parametrize(
     "other", [{"version": "1.0.1"}, {"denominations_cents": (25,)}], ids=["game", "credit"]
 )
-def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tmp_path, other):
+def test_standing_bets_of_a_changed_game_are_returned_and_announced(point, tmp_path, other):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     again = point(**other)
@@ -221,7 +221,7 @@ def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tm
     sound(again, tmp_path)
 
 
-def test_a_session_is_not_over_while_bets_stand(point):
+def test_a_session_does_not_end_while_bets_stand(point):
     rig = point(2).insert(500)
     throw(rig, line=100)
     assert rig.credit_cents == 0
@@ -242,7 +242,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_the_audit_finds_a_table_that_is_not_what_it_was(point, tmp_path, lie):
+def test_the_audit_finds_an_altered_table_state(point, tmp_path, lie):
     rig = point(2, 4).insert(1000)
     throw(rig, line=10, place=4)
     throw(rig)
@@ -299,7 +299,7 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
     assert any("the table of another game" in each.why for each in found), [each.why for each in found]
 
 
-def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
+def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path):
     """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
     rig = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
     rig.boot().insert(2000).insert(2000)
@@ -322,7 +322,7 @@ def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
 
 
 @pytest.mark.requirement("Q-06", "F-18")
-def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_path):
+def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
     """They were the same person's: the register has the whole, and the next player finds no bet of his."""
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
@@ -337,7 +337,7 @@ def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_pat
 
 
 @pytest.mark.requirement("F-18")
-def test_bets_left_on_a_table_with_no_credit_leave_by_a_recorded_decision(point, tmp_path):
+def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_path):
     """The player put the whole credit on the table and left; the bets go to the register of unclaimed money."""
     rig = point(2).insert(100)
     throw(rig, line=10, place=10)

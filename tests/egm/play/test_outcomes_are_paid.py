@@ -48,7 +48,7 @@ def won(tmp_path):
 
 
 @pytest.mark.requirement("A-08", "F-04", "F-14")
-def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
+def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     shown = won.hands.messages[-1]
     won.close()
     again = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
@@ -68,7 +68,7 @@ def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
 
 @pytest.mark.requirement("A-08", "A-24", "F-14")
 @pytest.mark.parametrize("written", range(4))
-def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_path, written):
+def test_a_win_survives_power_cuts_at_each_entry_and_the_games_removal(tmp_path, written):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
@@ -89,7 +89,7 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
 
 
 @pytest.mark.requirement("A-08", "F-14")
-def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(won, tmp_path):
+def test_a_new_version_of_the_definition_does_not_change_an_open_game(won, tmp_path):
     won.close()
     other = tmp_path / "other.toml"
     text = (LIBRARY / "maple-classic.toml").read_text()
@@ -104,7 +104,7 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
 
 @pytest.mark.requirement("A-08", "B-08")
 @pytest.mark.parametrize("cut_after_choice", [False, True])
-def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(tmp_path, cut_after_choice):
+def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_after_choice):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
     question = rig.hands.messages[-1]
@@ -144,7 +144,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     again.close()
 
 
-def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
+def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
     for _ in range(3):
         rig.play()
@@ -160,7 +160,7 @@ def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
 
 
 @pytest.mark.requirement("F-04", "F-14")
-def test_a_win_whose_definition_nobody_has_is_paid_as_recorded_and_said_so(won, tmp_path):
+def test_a_win_with_a_lost_definition_is_paid_as_recorded_with_a_notice(won, tmp_path):
     without_its_text(won)
     won.close()
     again = MachineRig(tmp_path, games=()).boot()
@@ -240,7 +240,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
 
 
 @pytest.mark.requirement("F-14", "A-28")
-def test_it_goes_on_when_its_definition_is_back(tmp_path):
+def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
     question = rig.hands.messages[-1]
@@ -257,7 +257,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 
 
 @pytest.mark.requirement("F-14", "I-11")
-def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
+def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     rig = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
     (award,) = list_awards(rig.machine, rig.machine.component(GameInProgress).record)

@@ -101,7 +101,7 @@ def cases():
 
 
 @pytest.mark.parametrize(("name", "roles", "fields"), [*cases()])
-def test_a_form_is_offered_to_its_roles_and_asks_what_is_to_be_recorded(offered, name, roles, fields):
+def test_a_form_is_offered_to_its_roles_with_the_fields_to_record(offered, name, roles, fields):
     assert {role for role in Role if f"form:{name}" in offered[role]} == set(roles)
     (form,) = (form for form in MENU.forms if form.id == name)
     asked = " ".join(field.name if field.is_required else f"{field.name}?" for field in form.fields)
@@ -121,7 +121,7 @@ def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
 @pytest.mark.parametrize(
     "name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"]
 )
-def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
+def test_without_permission_a_form_is_refused_even_past_the_menu(tmp_path, name, role):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     Menu(rig).sign_in(role)
     (form,) = (form for form in MENU.forms if form.id == name)
