@@ -16,7 +16,7 @@ from egm.kernel.feature import Features
 from egm.kernel.keys import ClearAction
 from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
-from egm.money.feature import MONEY
+from egm.money.feature import MONEY_FEATURE
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.feature import PLAY_FEATURE
 from egm.play.table_rules import TABLES_FEATURE
@@ -40,7 +40,7 @@ FEATURES: Final = Features(
         PROGRESSIVE_FEATURE,
         TABLES_FEATURE,
         HOST,
-        MONEY,
+        MONEY_FEATURE,
         CLOSING,
         TOURNAMENT,
         SEATS_FEATURE,

@@ -69,23 +69,23 @@ def _load_template_lines() -> dict[str, list[str]]:
 #: Protocol (as in cabinet files) -> factory of its driver.
 DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "id003": lambda fit: Id003Driver(
-        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
     ),
     "ebds": lambda fit: EbdsDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
     ),
     "cctalk_bill": lambda fit: CctalkBillDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
     ),
     "cctalk_coin": lambda fit: CctalkCoinDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values, currencies=fit.currencies
+        fit.name, fit.line, fit.sink, fit.ledgers.coin_ledger, *fit.values, currencies=fit.currencies
     ),
-    "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payouts),
+    "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payout_ledger),
     "tcl": lambda fit: TclDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.printing, _load_resident_templates()
+        fit.name, fit.line, fit.sink, fit.ledgers.print_ledger, _load_resident_templates()
     ),
     "ithaca": lambda fit: IthacaDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.printing, _load_template_lines()
+        fit.name, fit.line, fit.sink, fit.ledgers.print_ledger, _load_template_lines()
     ),
     "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
     "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
@@ -157,9 +157,9 @@ def build_ports(
 def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
     """Return a driver of ``protocol`` with in-memory ledgers, for use without a machine."""
     ledgers = DeviceLedgers(
-        paper=TransientEscrowLedger(),
-        coins=TransientCoinLedger(),
-        payouts=TransientPayoutLedger(),
-        printing=TransientPrintLedger(),
+        escrow_ledger=TransientEscrowLedger(),
+        coin_ledger=TransientCoinLedger(),
+        payout_ledger=TransientPayoutLedger(),
+        print_ledger=TransientPrintLedger(),
     )
     return DRIVERS[protocol](DriverArguments(name, line, sink, ledgers, ()))

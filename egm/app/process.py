@@ -56,7 +56,7 @@ from egm.kernel.states import STATES_FOR_BETTING
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host_money import HostMoney
-from egm.money.ticket_ledger import is_accounted, open_store
+from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import record_conflicting_versions
@@ -67,7 +67,7 @@ from egm.play.installed_games import (
     admit_games,
     update_cabinet_file_fault,
 )
-from egm.play.stored_prizes import cache_in_journal
+from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import record_certificate_at_start
 from egm.progressive.enrolment import STICK_PATH, Stick
@@ -159,7 +159,7 @@ class MachineProcess:
                     self._file.games,
                     self._profile,
                     self._file.progressives,
-                    cache_in_journal(journal),
+                    cache_prizes_in_journal(journal),
                     CertificateRules(self._file.machine.certifier, certified),
                     self._show_examined_game,
                     has_wheel=self._file.has_wheel,
@@ -170,7 +170,7 @@ class MachineProcess:
             refuse_removed_positions_with_money(journal, positions, self._features.keys, currency)
             # the first while the second is missing: nothing is written in its place
             second = journal.media[-1]
-            store, reason = open_store(journal, self._folder.root, second, self._storage)
+            store, reason = open_ticket_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
             self._build_machine(journal, store, reason)
@@ -322,7 +322,7 @@ class MachineProcess:
             self._times,
             lambda: self._machine.chance,
             self._file.host.tickets,
-            is_accounted=partial(is_accounted, first),
+            is_accounted=partial(is_ticket_accounted, first),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
@@ -350,7 +350,7 @@ class MachineProcess:
             outbox=DroppingOutbox(),
             position=position,
         )
-        returns = {game_id: game.return_min for game_id, game in self._installed.items()}
+        returns = {game_id: game.lowest_return for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorFactory(self._renew_random_service))
         machine.install(self._features)
@@ -393,8 +393,8 @@ class MachineProcess:
         host = self._file.host
         return HostMoney(
             validation=host.tickets,
-            transfers=host.transfers,
-            bonuses=host.bonuses,
+            can_transfer=host.transfers,
+            can_award_bonuses=host.bonuses,
             asset_number=host.asset_number,
             money_line_name=self._file.money_host_line,
         )
@@ -425,14 +425,14 @@ class MachineProcess:
         for refusal in refused_games:
             if installed:
                 self._print_message(f"game refused: {refusal.reason}")
-            self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
+            self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game_id, reason=refusal.reason))
         for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
             self._print_message(
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
             )
         bench = self._machine.component(ServiceDesk).bench
-        bench.refused_games = tuple((refusal.game, refusal.reason) for refusal in refused_games)
+        bench.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed:
             reasons = (

@@ -84,9 +84,9 @@ def settle_removed_devices_and_hosts(
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
         if paper.phase is EscrowPhase.VENDED:
-            ledgers.paper.vend_confirmed()
+            ledgers.escrow_ledger.delete_confirmed_paper()
         else:
-            ledgers.paper.dispute_lost_paper("the acceptor is gone")
+            ledgers.escrow_ledger.dispute_lost_paper("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in kinds:
         payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
         handle(Event(EventType.COINS_PAID, payout))
@@ -136,7 +136,7 @@ def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> s
     if key is not TableKey.TABLE:
         return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))
     table = from_json(TableRecord, state, name)
-    bets = f"{_format_money(table.standing_cents, currency)} of bets" if table.staked else "a place"
+    bets = f"{_format_money(table.standing_cents, currency)} of bets" if table.standing_stakes else "a place"
     return f"{bets} at the table of {table.game.id}"
 
 

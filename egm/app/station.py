@@ -34,12 +34,17 @@ from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import create_ledgers
-from egm.money.value_in import hopper_takes_coins, list_wanted_bills, list_wanted_coins, should_accept_tickets
+from egm.money.value_in import (
+    are_coins_routed_to_hopper,
+    list_acceptable_bills,
+    list_acceptable_coins,
+    should_accept_tickets,
+)
 from egm.play import showing
 from egm.play.definitions import GameDefectiveError, find_definition
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.wheel import process_device_report
 from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
@@ -103,7 +108,7 @@ class PlayerStation:
     def open(self, devices: PositionDevices) -> None:
         """Store the drivers of the player position's devices, connect the machine to them and restore their faults."""
         self.devices = devices
-        game = open_game(self.machine)
+        game = find_open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
         self.machine.component(Devices).acceptor = devices.acceptor
         self.machine.component(Devices).printer = devices.printer
@@ -225,7 +230,7 @@ class PlayerStation:
 
     def _build_withdrawn_game_view(self) -> GameView | None:
         """Return the view of the open game for the screen if it is no longer offered, or None."""
-        game = open_game(self.machine)
+        game = find_open_game(self.machine)
         if game is None:
             return None
         try:
@@ -244,7 +249,7 @@ class PlayerStation:
     def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
         # it has ended: show the games offered again
-        if self._withdrawn_game_view is not None and open_game(self.machine) is None:
+        if self._withdrawn_game_view is not None and find_open_game(self.machine) is None:
             for message in self._build_greeting():
                 self.server.send(message)
         now = self.snapshot()
@@ -260,7 +265,7 @@ class PlayerStation:
         if devices.acceptor is not None:
             taking = machine.component(ServiceDesk).bench.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
-            accepted_cents = value_in if taking else list_wanted_bills(machine, state)
+            accepted_cents = value_in if taking else list_acceptable_bills(machine, state)
             if accepted_cents:
                 devices.acceptor.enable(
                     accepted_cents, barcodes=taking or should_accept_tickets(machine, state)
@@ -268,8 +273,8 @@ class PlayerStation:
             else:
                 devices.acceptor.disable()
         if devices.coin_acceptor is not None:
-            devices.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
-            devices.coin_acceptor.enable(list_wanted_coins(machine, state))
+            devices.coin_acceptor.divert(to_hopper=are_coins_routed_to_hopper(machine))
+            devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
             lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
             devices.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))

@@ -36,7 +36,7 @@ from egm.play.events import (
 )
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
-from egm.play.records.games import find_last_game, open_game, win_is_taken
+from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
 from egm.play.records.purse import find_open_purse, read_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
@@ -66,7 +66,7 @@ def snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
     last_game = find_last_purse_game(machine) if in_tournament else find_last_game(machine)
-    current_game = open_game(machine)
+    current_game = find_open_game(machine)
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
     standing_bets, shut, table_state = read_table_view(machine)
@@ -103,7 +103,7 @@ def snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
         win_cents=0
-        if last_game is None or (not in_tournament and win_is_taken(machine, last_game[0]))
+        if last_game is None or (not in_tournament and is_win_cashed_out(machine, last_game[0]))
         else last_game[1].win_cents,
         last_display=None
         if last_game is None or last_game[0].outcome is None
@@ -152,9 +152,9 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
         amount_cents=handpay.amount_cents,
         prizes=merchandise.build_prize_views(handpay.prizes),
         cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())),
-        why=handpay.why,
-        owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
-        coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
+        why=handpay.reason_without_ticket,
+        owed_cents=0 if handpay.coin_payout is None else handpay.coin_payout.owed_cents,
+        coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.count > 1 else 0,
@@ -176,12 +176,12 @@ def _has_other_handpay(machine: Machine) -> bool:
 def _find_host_lock(machine: Machine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
     money = machine.component(HostMoney)
-    lock = money.lock
+    lock = money.transfer_lock
     if lock is None or not lock.is_granted:
         return None
     remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.times.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.money_line_name, cash_out=lock.cash_out, until_utc=until)
+    return HostLock(host=money.money_line_name, cash_out=lock.is_cash_out_offer, until_utc=until)
 
 
 def build_game_art(game: Game) -> GameArt:
@@ -219,10 +219,10 @@ def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> Ga
         presentation={key: part for key, part in presentation.items() if key != "chart" or advice},
         long_odds=installed_game.long_odds,
         art=build_game_art(game),
-        chances=installed_game.chances,
-        returns=dict(installed_game.returns),
+        chances=installed_game.bet_chances,
+        returns=dict(installed_game.return_percent_by_spot_group),
         levy_percent="" if game.rules.levy is None else format_percent(game.rules.levy),
-        main_bet=next(iter(installed_game.returns), ""),
+        main_bet=next(iter(installed_game.return_percent_by_spot_group), ""),
     )
 
 

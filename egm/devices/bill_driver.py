@@ -291,7 +291,7 @@ class BillDriver(LineDriver[M]):
             and offer.content is not None
             and not self._escrow.is_stacking_ordered()
         ):
-            if not self._escrow.may_order():
+            if not self._escrow.may_order_stacking():
                 offer.machine_decision, offer.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
             self._escrow.record_stack_order(offer.content, protocol_position)

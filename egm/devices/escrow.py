@@ -79,13 +79,13 @@ class EscrowRules:
         record = self._ledger.find_open()
         return None if record is None else record.protocol_position
 
-    def may_order(self) -> bool:
+    def may_order_stacking(self) -> bool:
         """Return whether an order to stack the item in escrow may be recorded now."""
-        return self._ledger.may_order()
+        return self._ledger.may_order_stacking()
 
     def record_stack_order(self, content: Content, protocol_position: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
-        self._ledger.stack_ordered(content, protocol_position)
+        self._ledger.reserve_credit_before_stacking(content, protocol_position)
 
     def is_stacking_ordered(self) -> bool:
         """Return whether the stacking of an item is ordered and not yet credited."""
@@ -125,7 +125,7 @@ class EscrowRules:
         if record is None:
             return EscrowVerdict.NOTHING
         if record.phase is EscrowPhase.VENDED:
-            self._ledger.vend_confirmed()
+            self._ledger.delete_confirmed_paper()
             return EscrowVerdict.CONFIRMED
         if in_escrow or record.is_returning:
             self._ledger.void_unstacked_paper(why)

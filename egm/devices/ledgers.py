@@ -48,16 +48,16 @@ class EscrowLedger(Protocol):
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
-    def may_order(self) -> bool:
+    def may_order_stacking(self) -> bool:
         """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 
-    def stack_ordered(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
         """Credit the bill or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
 
-    def vend_confirmed(self) -> None:
+    def delete_confirmed_paper(self) -> None:
         """Close the record of a credited bill or ticket: the acceptor will not report it again."""
 
     def void_unstacked_paper(self, why: str) -> None:
@@ -147,7 +147,7 @@ class PayoutLedger(Protocol):
     def close_unordered_payout(self, payout_id: str) -> None:
         """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
-    def record_strayed_coins(self, coins: int, why: str) -> None:
+    def record_uncommanded_coins(self, coins: int, why: str) -> None:
         """Record coins that left the hopper without an order."""
 
 

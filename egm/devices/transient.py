@@ -43,11 +43,11 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"expected the open escrow record in phase {phase}, found {self._record}")
         return self._record
 
-    def may_order(self) -> bool:
+    def may_order_stacking(self) -> bool:
         """Return True: without a machine, nothing forbids the stacking of an item."""
         return True
 
-    def stack_ordered(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(
@@ -63,7 +63,7 @@ class TransientEscrowLedger:
         self.credited_items.append(record.content)
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
-    def vend_confirmed(self) -> None:
+    def delete_confirmed_paper(self) -> None:
         """Close the record of a credited bill or ticket, because the acceptor has confirmed that it is stacked.
 
         Raises LedgerOrderError if there is no such record.
@@ -179,7 +179,7 @@ class TransientPayoutLedger:
             )
         self.paid[payout_id] = 0
 
-    def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (real ledgers use it)
+    def record_uncommanded_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Add coins that left the hopper without an order to ``stray_coins``."""
         self.stray_coins += coins
 

@@ -10,7 +10,7 @@ from egm.kernel.entries import Entry, Moves
 from egm.kernel.logs import Log
 from egm.kernel.significance import Effect, Significance
 from egm.money.keys import MoneyKey
-from egm.money.records.host import CashOutTerms, HostTicketRecord, Redeeming, TransferRecord
+from egm.money.records.host import CashOutTerms, HostTicketRecord, RedemptionStatus, TransferRecord
 from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Cents, Count, Masked
 from meters.transaction import JSON
@@ -54,7 +54,7 @@ class TicketRefusedByHost:
     id: str
     """The id of the ticket's insertion."""
     number: Masked
-    status: Redeeming
+    status: RedemptionStatus
     """The result of the redemption, as reported to the host."""
     reason: str
     """The code of the reason, for which the player's screen has a text."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.money.records.host import Redeeming
+from egm.money.records.host import RedemptionStatus
 from egm.tickets.redemption import Reason
 from meters.transaction import JSON
 
@@ -41,7 +41,7 @@ class TicketReply:
     """
 
     id: str
-    status: Redeeming = Redeeming.NOT_NOW
+    status: RedemptionStatus = RedemptionStatus.NOT_NOW
     reason: Reason = Reason.NOT_NOW
 
 

@@ -19,7 +19,7 @@ from egm.record_fields import Count
 
 def _is_locked(machine: Machine) -> bool:
     """Return whether a host holds the lock on the machine for a transfer."""
-    lock = machine.component(HostMoney).lock
+    lock = machine.component(HostMoney).transfer_lock
     return lock is not None and lock.is_granted
 
 

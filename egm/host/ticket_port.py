@@ -27,10 +27,10 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.money.host_money import HostMoney, build_next_read_state, find_pay_out_in_ring, list_unread_indices
+from egm.money.host_money import HostMoney, build_ticket_read_state, find_pay_out_in_ring, list_unread_indices
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_ticket
-from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
@@ -64,7 +64,7 @@ class NumberRequest:
 class RedemptionState:
     """The last inserted ticket and the state of its redemption, as reported to the host."""
 
-    status: Redeeming
+    status: RedemptionStatus
     amount_cents: int = 0
     digits: str = ""
     """The full number of the ticket; empty if there is no ticket or its number is no longer known."""
@@ -82,10 +82,10 @@ class UnreadPrintedTicket:
 
 
 #: Final statuses: the redemption has ended.
-_FINAL_REDEMPTION_STATES: Final = frozenset(Redeeming) - {
-    Redeeming.WAITING,
-    Redeeming.PENDING,
-    Redeeming.NO_TICKET,
+_FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
+    RedemptionStatus.WAITING,
+    RedemptionStatus.PENDING,
+    RedemptionStatus.NO_TICKET,
 }
 
 
@@ -106,9 +106,9 @@ class HostTicketInterface:
     def number_request(self) -> NumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
         pay_out = find_awaited_cash_out(self._machine)
-        if pay_out is None or pay_out.kind is None:
+        if pay_out is None or pay_out.credit_kind is None:
             return None
-        return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
+        return NumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
 
     def assign_number(self, number: str) -> NumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
@@ -141,7 +141,7 @@ class HostTicketInterface:
     @property
     def offered_ticket_number(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
-        inquiry = self._machine.component(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).ticket_inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise_redemption(
@@ -152,10 +152,12 @@ class HostTicketInterface:
         If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
         nothing changes and the same state is returned.
         """
-        inquiry = self._machine.component(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
             ticket_state = self.redemption_state
-            return ticket_state if ticket_state.digits == digits else RedemptionState(Redeeming.NOT_NOW)
+            return (
+                ticket_state if ticket_state.digits == digits else RedemptionState(RedemptionStatus.NOT_NOW)
+            )
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline_redemption(*refusal)
@@ -171,7 +173,7 @@ class HostTicketInterface:
 
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
-    ) -> tuple[Redeeming, Reason] | None:
+    ) -> tuple[RedemptionStatus, Reason] | None:
         """Return the status and reason with which this machine refuses a ticket that the host authorises, or None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
@@ -180,21 +182,33 @@ class HostTicketInterface:
         has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
-            (digits != self.offered_ticket_number, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
-            (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
-            (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
-            (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
-            (has_expired, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
-            (restricted and not can_add_restricted_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
+            (digits != self.offered_ticket_number, RedemptionStatus.NUMBER_MISMATCH, Reason.HOST_REFUSED),
+            (amount_cents <= 0, RedemptionStatus.BAD_AMOUNT, Reason.HOST_REFUSED),
+            (
+                machine.credit_cents + amount_cents > limit_cents,
+                RedemptionStatus.OVER_LIMIT,
+                Reason.ABOVE_LIMIT,
+            ),
+            (
+                promotional and not machine.profile.tickets.promotional,
+                RedemptionStatus.DISABLED,
+                Reason.WRONG_KIND,
+            ),
+            (has_expired, RedemptionStatus.BAD_AMOUNT, Reason.EXPIRED),
+            (
+                restricted and not can_add_restricted_pool(machine, pool),
+                RedemptionStatus.OTHER_POOL,
+                Reason.NOT_NOW,
+            ),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
-    def decline_redemption(self, status: Redeeming, reason: Reason) -> RedemptionState:
+    def decline_redemption(self, status: RedemptionStatus, reason: Reason) -> RedemptionState:
         """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
 
         ``status`` is the state to report to the host, ``reason`` is shown to the player.
         """
-        inquiry = self._machine.component(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
             return self.redemption_state
         reply = TicketReply(id=inquiry.id, status=status, reason=reason)
@@ -205,15 +219,15 @@ class HostTicketInterface:
     def redemption_state(self) -> RedemptionState:
         """Return the state of the ticket inserted last, as reported to the host."""
         if (digits := self.offered_ticket_number) is not None:
-            return RedemptionState(Redeeming.WAITING, 0, digits)
+            return RedemptionState(RedemptionStatus.WAITING, 0, digits)
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         if host_ticket is None:
-            return RedemptionState(Redeeming.NO_TICKET)
+            return RedemptionState(RedemptionStatus.NO_TICKET)
         desk = self._machine.installed(TicketDesk)
         number = (desk and desk.find_redeemed_number(host_ticket.id)) or self._recall_returned_digits(
-            host_ticket.number
+            host_ticket.masked_number
         )
-        kind = CreditKind(host_ticket.kind) if host_ticket.kind else None
+        kind = CreditKind(host_ticket.credit_kind) if host_ticket.credit_kind else None
         return RedemptionState(host_ticket.status, host_ticket.amount_cents, number, kind)
 
     def _recall_returned_digits(self, masked: str) -> str:
@@ -221,7 +235,7 @@ class HostTicketInterface:
 
         The full number is in memory only, so it is lost at a restart.
         """
-        returned_number = self._machine.component(HostMoney).returned_digits
+        returned_number = self._machine.component(HostMoney).last_returned_digits
         return returned_number if mask_number(returned_number) == masked else ""
 
     @property
@@ -271,7 +285,7 @@ class HostTicketInterface:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
         oldest = self.find_oldest_unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
+            self._machine.post(VOUCHER_READ, state=build_ticket_read_state(self._machine.journal))
             self._machine.component(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:

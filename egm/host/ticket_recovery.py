@@ -25,7 +25,7 @@ from egm.money.entries import (
     TICKET_TAKEN,
     TICKETS_CONTRADICTED,
     VOUCHER_IN,
-    TicketsContradicted,
+    TicketContradicted,
     TicketTaken,
 )
 from egm.money.host_money import (
@@ -36,7 +36,7 @@ from egm.money.host_money import (
     list_unread_indices,
 )
 from egm.money.keys import MoneyKey
-from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import compare_with_journal, update_ledger_faults
 from egm.profiles import Profile
@@ -165,7 +165,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
         raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.post(
             TICKETS_CONTRADICTED,
-            TicketsContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
+            TicketContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
             entry_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKETS: replace(anchor, base=base)},
         )
@@ -204,7 +204,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
-        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
+        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.masked_number:
             # the ledger has the host's number, but the journal does not have it yet
             record_ticket_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
@@ -247,8 +247,8 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_reported(record.ticket.number)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if ticket is None or ticket.status is not Redeeming.PENDING:
+    if ticket is None or ticket.status is not RedemptionStatus.PENDING:
         return
     if ticket.id not in _list_ids_in_progress(machine):
-        not_stacked_ticket = replace(ticket, status=Redeeming.NOT_STACKED)
+        not_stacked_ticket = replace(ticket, status=RedemptionStatus.NOT_STACKED)
         machine.post(HOST_VOUCHER_NOT_STACKED, not_stacked_ticket, state={HostKey.TICKET: not_stacked_ticket})

@@ -35,14 +35,17 @@ from egm.money.events import TicketEscrowed
 from egm.money.host_money import HostMoney, TicketInquiry
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_printed_terms, void_unnumbered_ticket
-from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
 #: Results that are sent to the host without a poll for them, because it was queried and waits for the result.
-_REDEMPTION_REPLIES: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
+_REDEMPTION_REPLIES: Final = frozenset(RedemptionStatus) - {
+    RedemptionStatus.LINK_DOWN,
+    RedemptionStatus.MISREAD,
+}
 #: The reason why a ticket has no number: the host did not reply in time.
 HOST_TIMED_OUT: Final = "the host did not answer"
 #: The reason why a ticket has no number: the host refused one.
@@ -63,7 +66,7 @@ def number_is_awaited(machine: Machine, event: Event) -> bool:
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the ticket that the event names is in escrow and waits for the host's reply."""
-    inquiry = machine.component(HostMoney).inquiry
+    inquiry = machine.component(HostMoney).ticket_inquiry
     return inquiry is not None and inquiry.id == event.of(TicketReply).id
 
 
@@ -71,7 +74,9 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
     """Return the reserved cash-out by ticket that waits for the host's number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
-        pay_out if pay_out is not None and pay_out.payout_method == "ticket" and not pay_out.number else None
+        pay_out
+        if pay_out is not None and pay_out.payout_method == "ticket" and not pay_out.masked_number
+        else None
     )
 
 
@@ -100,14 +105,14 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
 
     Return whether a number was assigned.
     """
-    if pay_out.kind is None:
+    if pay_out.credit_kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
     ticket = machine.component(TicketDesk).prepare(
         pay_out.id,
         pay_out.amount_cents,
-        TicketKind(pay_out.kind.value),
+        TicketKind(pay_out.credit_kind.value),
         denomination_cents=machine.selection.denomination_cents,
-        printed=find_printed_terms(machine, pay_out.kind),
+        printed=find_printed_terms(machine, pay_out.credit_kind),
         number=number,
         witness=machine.journal_head,
     )
@@ -123,7 +128,7 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
         VOUCHER_NUMBERED,
         TicketNumberStored(id=pay_out.id, number=ticket.masked),
         entry_id=f"{pay_out.id}.numbered",
-        state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
+        state={MoneyKey.PAY_OUT: replace(pay_out, masked_number=ticket.masked)},
     )
 
 
@@ -134,13 +139,13 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
     inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
     if not machine.component(TicketDesk).is_ticket_number(paper.digits):
-        _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
-    elif not money.online:
-        _return_ticket(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+        _return_ticket(machine, inquiry, RedemptionStatus.MISREAD, Reason.MISREAD)
+    elif not money.is_online:
+        _return_ticket(machine, inquiry, RedemptionStatus.LINK_DOWN, Reason.HOST_DOWN)
     elif _has_unread_authorised_result(machine):
-        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
+        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, Reason.NOT_NOW)
     else:
-        money.inquiry = inquiry
+        money.ticket_inquiry = inquiry
         machine.component(Devices).require_acceptor.hold(paper.escrow)
         machine.notice = Notice(code="ticket_is_checked")
 
@@ -151,7 +156,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
     The next ticket would overwrite that result, and the host would not learn whether the ticket was redeemed.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.host_has_read
+    return host_ticket is not None and bool(host_ticket.credit_kind) and not host_ticket.host_has_read
 
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
@@ -162,9 +167,9 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
     )
     if isinstance(answer, Refusal):
-        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
+        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, answer.reason)
         return
-    machine.component(HostMoney).inquiry = None
+    machine.component(HostMoney).ticket_inquiry = None
     machine.component(LockedTicket).redemption = answer
     machine.post(
         VOUCHER_AUTHORISED,
@@ -172,12 +177,12 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
         state={
             HostKey.TICKET: HostTicketRecord(
                 id=inquiry.id,
-                number=answer.ticket.masked,
+                masked_number=answer.ticket.masked,
                 amount_cents=amount_cents,
-                kind=kind.value,
-                expires=reply.expires,
-                pool=reply.pool,
-                status=Redeeming.PENDING,
+                credit_kind=kind.value,
+                expiry_date=reply.expires,
+                restricted_pool=reply.pool,
+                status=RedemptionStatus.PENDING,
                 host_has_read=False,
             )
         },
@@ -194,17 +199,19 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
     _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
 
 
-def _return_ticket(machine: Machine, inquiry: TicketInquiry, status: Redeeming, reason: Reason) -> None:
+def _return_ticket(
+    machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: Reason
+) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.component(HostMoney)
-    money.inquiry, money.returned_digits = None, inquiry.digits
+    money.ticket_inquiry, money.last_returned_digits = None, inquiry.digits
     host_expects_result = status in _REDEMPTION_REPLIES
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(
         id=inquiry.id,
-        number=number,
+        masked_number=number,
         amount_cents=0,
-        kind="",
+        credit_kind="",
         status=status,
         host_has_read=not host_expects_result,
     )
@@ -220,9 +227,9 @@ def _return_ticket(machine: Machine, inquiry: TicketInquiry, status: Redeeming, 
 def _require_inquiry(machine: Machine) -> TicketInquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
-    if money.inquiry is None:
+    if money.ticket_inquiry is None:
         raise InvariantError("the host replied about a ticket, but no query is open")
-    return money.inquiry
+    return money.ticket_inquiry
 
 
 def record_result_read(machine: Machine) -> None:

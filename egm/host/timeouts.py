@@ -17,7 +17,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.money.records.host import Redeeming
+from egm.money.records.host import RedemptionStatus
 from egm.tickets.redemption import Reason
 
 #: Interval between checks for expired promotional credit.
@@ -66,16 +66,16 @@ class HostTimeouts:
             elapsed_seconds = (
                 self._machine.clock.monotonic_ns() - self._started_ns
             ) / _NANOSECONDS_PER_SECOND
-            seconds = answer_seconds if host.online else max(0, answer_seconds - elapsed_seconds)
+            seconds = answer_seconds if host.is_online else max(0, answer_seconds - elapsed_seconds)
             yield (
                 request.id,
                 (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=HOST_TIMED_OUT))),
             )
-        inquiry = host.inquiry
+        inquiry = host.ticket_inquiry
         if inquiry is not None:
-            reply = TicketReply(id=inquiry.id, status=Redeeming.TIMED_OUT, reason=Reason.HOST_DOWN)
+            reply = TicketReply(id=inquiry.id, status=RedemptionStatus.TIMED_OUT, reason=Reason.HOST_DOWN)
             yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))
-        lock = host.lock
+        lock = host.transfer_lock
         if lock is not None:
             left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
             yield (
@@ -91,5 +91,5 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
         machine.component(HostMoney),
         machine.memory.get(MoneyKey.RESTRICTED) is not None,
     )
-    if host.validation.is_by_host or host.transfers or host.bonuses or has_restricted_terms:
+    if host.validation.is_by_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
         yield HostTimeouts(context)

@@ -107,13 +107,13 @@ class HostTransferInterface:
         zeros; ``if_locked`` refuses the order unless the host holds the lock.
         """
         host = self._machine.component(HostMoney)
-        if self.has_unread_result or host.order is not None:
+        if self.has_unread_result or host.transfer_order is not None:
             return TransferStatus.INCOMPATIBLE
         refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
-        host.order = order
+        host.transfer_order = order
         self._handle(Event(EventType.TRANSFER_ORDERED))
         return TransferStatus.PENDING
 
@@ -124,8 +124,12 @@ class HostTransferInterface:
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.component(HostMoney), order.identifier
         wrong_key = self._find_key_refusal(key)
-        restricted_cents = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
-        has_expired = restricted_cents and order.expires is not None and order.expires < machine.local_date
+        restricted_cents = (
+            order.cents_by_credit_kind.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
+        )
+        has_expired = (
+            restricted_cents and order.expiry_date is not None and order.expiry_date < machine.local_date
+        )
         checks = (
             (order.order_error, order.order_error),
             (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
@@ -135,14 +139,17 @@ class HostTransferInterface:
             (self._has_moved(identifier), TransferStatus.NOT_UNIQUE),
             (machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
-            (min(order.cents.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
+            (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
             # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
-            (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
+            (
+                order.kind.is_bonus and order.cents_by_credit_kind.get(restricted, 0),
+                TransferStatus.BAD_AMOUNT,
+            ),
             (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
             (has_expired, TransferStatus.BAD_EXPIRY),
             (
-                restricted_cents and not can_add_restricted_pool(machine, order.pool),
+                restricted_cents and not can_add_restricted_pool(machine, order.restricted_pool),
                 TransferStatus.OTHER_POOL,
             ),
         )
@@ -163,7 +170,7 @@ class HostTransferInterface:
 
         Such an order is refused, because a jackpot is paid in cash.
         """
-        cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
+        cashable_cents = order.cents_by_credit_kind.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
     def _is_kind_offered(self, kind: TransferKind) -> bool:
@@ -171,7 +178,7 @@ class HostTransferInterface:
         host = self._machine.component(HostMoney)
         if kind is TransferKind.OTHER:
             return False
-        return host.bonuses if kind.is_bonus else host.transfers
+        return host.can_award_bonuses if kind.is_bonus else host.can_transfer
 
     def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
         """Return the status with which a registration key is refused, or None if it is right.
@@ -188,7 +195,7 @@ class HostTransferInterface:
 
     def cancel(self) -> TransferStatus:
         """Cancel a host's transfer order that is not executed yet; return the status of the last order."""
-        if self._machine.component(HostMoney).order is not None:
+        if self._machine.component(HostMoney).transfer_order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
         last_order = self.last
         return TransferStatus.NONE if last_order is None else last_order.status
@@ -197,16 +204,16 @@ class HostTransferInterface:
     @property
     def last(self) -> HostTransferResult | None:
         """Return the host's last transfer order with its result so far, or None if there was none."""
-        order = self._machine.component(HostMoney).order
+        order = self._machine.component(HostMoney).transfer_order
         if order is not None:
             return HostTransferResult(
                 identifier=order.identifier,
                 kind=order.kind,
                 status=TransferStatus.PENDING,
-                cents=order.cents,
-                expires=order.expires,
-                pool=order.pool,
-                codes=order.codes,
+                cents=order.cents_by_credit_kind,
+                expires=order.expiry_date,
+                pool=order.restricted_pool,
+                codes=order.protocol_codes,
                 at=self._machine.clock.now(),
                 position=0,
             )
@@ -219,7 +226,7 @@ class HostTransferInterface:
             AFT_COMPLETE.kind, limit=TRANSFER_HISTORY_SIZE, newest_first=True
         ):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            if record.position == position:
+            if record.history_index == position:
                 return _build_result(record)
         return None
 
@@ -250,8 +257,8 @@ class HostTransferInterface:
     @property
     def lock_state(self) -> bool | None:
         """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
-        lock = self._machine.component(HostMoney).lock
-        if lock is None or lock.cash_out:
+        lock = self._machine.component(HostMoney).transfer_lock
+        if lock is None or lock.is_cash_out_offer:
             return False
         return True if self._engine.state is State.LOCKED else None
 
@@ -263,36 +270,36 @@ class HostTransferInterface:
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
-        previous = money.lock
+        previous = money.transfer_lock
         was_offered = previous is not None and previous.is_offer
-        money.lock = TransferLock(condition, until_ns, cash_out_waits=was_offered)
+        money.transfer_lock = TransferLock(condition, until_ns, is_cash_out_waiting=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
         return self.lock_state
 
     def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
-        if self._machine.component(HostMoney).lock is not None:
+        if self._machine.component(HostMoney).transfer_lock is not None:
             self._handle(Event(EventType.LOCK_ENDED))
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property
     def is_cash_out_offered(self) -> bool:
         """Return whether the player's cash-out is currently offered to the host."""
-        lock = self._machine.component(HostMoney).lock
-        return lock is not None and lock.cash_out
+        lock = self._machine.component(HostMoney).transfer_lock
+        return lock is not None and lock.is_cash_out_offer
 
     @property
     def cash_out_terms(self) -> tuple[bool, bool]:
         """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
-        return (False, False) if terms is None else (terms.enabled, terms.host_only)
+        return (False, False) if terms is None else (terms.is_offered_to_host, terms.host_only)
 
     def set_cash_out_terms(self, *, enabled: bool, host_only: bool) -> None:
         """Set whether cash-outs are offered to the host first, and whether only the host may take them (``host_only``).
 
         A repeat changes nothing.
         """
-        terms = CashOutTerms(enabled=enabled, host_only=host_only)
+        terms = CashOutTerms(is_offered_to_host=enabled, host_only=host_only)
         if (enabled, host_only) != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
 
@@ -339,12 +346,12 @@ def _build_result(record: TransferRecord) -> HostTransferResult:
         identifier=record.identifier,
         kind=record.kind,
         status=record.status,
-        cents=record.cents,
-        expires=date.fromisoformat(record.expires) if record.expires else None,
-        pool=record.pool,
-        codes=record.codes,
-        at=datetime.fromisoformat(record.at),
-        position=record.position or 0,
+        cents=record.cents_by_credit_kind,
+        expires=date.fromisoformat(record.expiry_date) if record.expiry_date else None,
+        pool=record.restricted_pool,
+        codes=record.protocol_codes,
+        at=datetime.fromisoformat(record.result_time),
+        position=record.history_index or 0,
     )
 
 

@@ -38,14 +38,14 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import (
     CashOutTerms,
     HostTicketRecord,
-    Redeeming,
+    RedemptionStatus,
     RestrictedTerms,
     TransferKind,
     TransferRecord,
     TransferStatus,
 )
 from egm.money.records.money import HandpayRecord
-from egm.money.restricted import find_restricted_terms, have_terms_expired
+from egm.money.restricted import find_restricted_terms, is_restricted_credit_expired
 from meters import Transfer
 
 #: Number of transfers the host may read back (E-05: at least 35).
@@ -55,12 +55,12 @@ TRANSFER_HISTORY_SIZE: Final = 35
 # ---------------------------------------------------------------------------------------------- guards
 def order_is_open(machine: Machine, _: Event) -> bool:
     """Return whether a host has ordered a transfer that is not executed yet."""
-    return machine.component(HostMoney).order is not None
+    return machine.component(HostMoney).transfer_order is not None
 
 
 def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
     """Return whether a host has requested or holds the transfer lock."""
-    return machine.component(HostMoney).lock is not None
+    return machine.component(HostMoney).transfer_lock is not None
 
 
 @refusal_code("host_takes_cash_out")
@@ -73,10 +73,10 @@ def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
     money = machine.component(HostMoney)
     terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
     return (
-        money.transfers
-        and money.online
+        money.can_transfer
+        and money.is_online
         and terms is not None
-        and terms.enabled
+        and terms.is_offered_to_host
         and machine.credit_cents > 0
         and not event.of(CashOut).is_declined_by_host
     )
@@ -85,7 +85,7 @@ def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
     """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
     terms = find_restricted_terms(machine)
-    return terms is not None and have_terms_expired(machine, terms)
+    return terms is not None and is_restricted_credit_expired(machine, terms)
 
 
 # ---------------------------------------------------------------------------------------------- transfers
@@ -101,9 +101,9 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
         record_failed_order(machine, order, cents)
         return
     _post_transfers(machine, order, cents)
-    lock = money.lock
-    if lock is not None and not order.lock_after:
-        money.lock = None
+    lock = money.transfer_lock
+    if lock is not None and not order.stays_locked_afterwards:
+        money.transfer_lock = None
         if order.kind is TransferKind.OUT:
             _decline_cash_out(machine, lock)
 
@@ -121,7 +121,7 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
 def _remove_order(machine: Machine) -> TransferOrder:
     """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
-    order, money.order = money.order, None
+    order, money.transfer_order = money.transfer_order, None
     if order is None:
         raise InvariantError("a transfer was started, but the host has ordered none")
     return order
@@ -132,24 +132,26 @@ def _find_possible_amounts(
 ) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts by kind that a host's transfer order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
-    restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
+    restricted_cents = order.kind is not TransferKind.OUT and order.cents_by_credit_kind.get(
+        CreditKind.RESTRICTED
+    )
     # credit of another pool was added while the order waited
-    if restricted_cents and not can_add_restricted_pool(machine, order.pool):
+    if restricted_cents and not can_add_restricted_pool(machine, order.restricted_pool):
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {
             kind: min(requested_cents, machine.read_credit_cents(kind))
-            for kind, requested_cents in order.cents.items()
+            for kind, requested_cents in order.cents_by_credit_kind.items()
         }
     else:
-        cents = dict(order.cents)
+        cents = dict(order.cents_by_credit_kind)
         if order.kind is not TransferKind.BONUS_JACKPOT:
             room_cents = machine.profile.value_in.credit_limit_cents - machine.credit_cents
             limit_cents = min(limit_cents, max(0, room_cents))
     limited_cents = _limit_amounts(cents, limit_cents)
-    if limited_cents == order.cents:
+    if limited_cents == order.cents_by_credit_kind:
         return limited_cents
-    if order.partial and not order.kind.is_bonus:
+    if order.may_be_partial and not order.kind.is_bonus:
         return limited_cents
     return TransferStatus.BAD_AMOUNT if limited_cents == cents else TransferStatus.OVER_LIMIT
 
@@ -168,16 +170,19 @@ def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[Cr
 
 def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[CreditKind, int]) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
-    status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
+    status = TransferStatus.FULL if cents == order.cents_by_credit_kind else TransferStatus.PARTIAL
     moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
     result = replace(
-        _build_result_record(machine, order, status, cents), position=(count - 1) % TRANSFER_HISTORY_SIZE + 1
+        _build_result_record(machine, order, status, cents),
+        history_index=(count - 1) % TRANSFER_HISTORY_SIZE + 1,
     )
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
-        expires = "" if order.expires is None else order.expires.isoformat()
-        state[MoneyKey.RESTRICTED] = RestrictedTerms(expires=expires, pool=order.pool)
+        expires = "" if order.expiry_date is None else order.expiry_date.isoformat()
+        state[MoneyKey.RESTRICTED] = RestrictedTerms(
+            expiry_date=expires, restricted_pool=order.restricted_pool
+        )
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
     if by_hand:
         state[MoneyKey.HANDPAY] = HandpayRecord(
@@ -220,8 +225,8 @@ def record_failed_order(
 
     With ``host_has_result``, the reply to the order has already reported the failure to the host.
     """
-    result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
-    record = replace(result, position=0, host_has_read=host_has_result)
+    result = _build_result_record(machine, order, status, dict.fromkeys(order.cents_by_credit_kind, 0))
+    record = replace(result, history_index=0, host_has_read=host_has_result)
     machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
 
 
@@ -233,12 +238,12 @@ def _build_result_record(
         identifier=order.identifier,
         kind=order.kind,
         status=status,
-        cents=cents,
-        asked_cents=order.total_cents,
-        expires="" if order.expires is None else order.expires.isoformat(),
-        pool=order.pool,
-        codes=order.codes,
-        at=machine.clock.now().isoformat(timespec="seconds"),
+        cents_by_credit_kind=cents,
+        ordered_cents=order.total_cents,
+        expiry_date="" if order.expiry_date is None else order.expiry_date.isoformat(),
+        restricted_pool=order.restricted_pool,
+        protocol_codes=order.protocol_codes,
+        result_time=machine.clock.now().isoformat(timespec="seconds"),
         host_has_read=False,
     )
 
@@ -252,15 +257,15 @@ def format_entry_id(identifier: str) -> str:
 def grant_transfer_lock(machine: Machine, _: Event) -> None:
     """Grant the host the transfer lock that it has requested."""
     lock = _require_lock(machine)
-    machine.component(HostMoney).lock = replace(lock, is_granted=True)
-    machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
+    machine.component(HostMoney).transfer_lock = replace(lock, is_granted=True)
+    machine.post(AFT_LOCKED, AftLocked(condition=lock.required_transfers_code))
 
 
 def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
-    machine.component(HostMoney).lock = TransferLock(
-        condition=0, until_ns=until_ns, is_granted=True, cash_out=True
+    machine.component(HostMoney).transfer_lock = TransferLock(
+        required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
     )
     machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
@@ -268,7 +273,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
 
 def end_transfer_lock(machine: Machine, _: Event) -> None:
     """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
-    lock, machine.component(HostMoney).lock = _require_lock(machine), None
+    lock, machine.component(HostMoney).transfer_lock = _require_lock(machine), None
     if lock.is_granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
     _decline_cash_out(machine, lock)
@@ -290,9 +295,9 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
 def _require_lock(machine: Machine) -> TransferLock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
-    if money.lock is None:
+    if money.transfer_lock is None:
         raise InvariantError("a transfer lock was to be granted or ended, but no host has requested one")
-    return money.lock
+    return money.transfer_lock
 
 
 # ---------------------------------------------------------------------------------------------- promotions
@@ -341,5 +346,7 @@ def can_add_restricted_pool(machine: Machine, pool: int) -> bool:
     """
     on_meter = find_restricted_terms(machine)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    in_escrow = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
-    return all(terms is None or terms.pool == pool for terms in (on_meter, in_escrow))
+    in_escrow = (
+        ticket.restricted_terms if ticket is not None and ticket.status is RedemptionStatus.PENDING else None
+    )
+    return all(terms is None or terms.restricted_pool == pool for terms in (on_meter, in_escrow))

@@ -9,7 +9,7 @@ from egm.kernel.machine import Machine
 from egm.money.entries import CASH_OUT_ENDED
 from egm.money.events import CashOut, NoPayoutDevice
 from egm.money.keys import MoneyKey
-from egm.money.records.money import CashOutRemainder, PaidInCoins
+from egm.money.records.money import CashOutRemainder, CoinPayoutProgress
 
 
 def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemainder]:
@@ -18,21 +18,21 @@ def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemai
 
 
 def build_handpay_remainder_state(
-    remainder_cents: int, in_coins: PaidInCoins | None
+    remainder_cents: int, in_coins: CoinPayoutProgress | None
 ) -> dict[str, CashOutRemainder]:
     """Return the machine state that stores the unpaid remainder of a cash-out, to be paid by an attendant.
 
     ``in_coins`` is what the hopper has already paid of the cash-out, or None.
     """
     return build_remainder_state(
-        CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=in_coins)
+        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=in_coins)
     )
 
 
-def find_coins_paid(machine: Machine) -> PaidInCoins | None:
+def find_coin_payout_progress(machine: Machine) -> CoinPayoutProgress | None:
     """Return the progress of the interrupted cash-out in coins: amount owed and paid. None if no coins were paid."""
     remainder = _read_valid_remainder(machine)
-    return None if remainder is None else remainder.in_coins
+    return None if remainder is None else remainder.coin_payout
 
 
 def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
@@ -75,6 +75,6 @@ def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
     profile's order.
     """
     remainder = _read_valid_remainder(machine)
-    if remainder is not None and remainder.by_hand:
+    if remainder is not None and remainder.is_paid_by_hand:
         return Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice())
     return Event(EventType.CASH_OUT, CashOut())

@@ -71,23 +71,25 @@ class JournalEscrowLedger:
         if paper is None:
             return None
         desk = self._machine.installed(TicketDesk)
-        number = desk.find_redeemed_number(paper.id) if desk is not None and paper.ticket else None
+        number = (
+            desk.find_redeemed_number(paper.id) if desk is not None and paper.masked_ticket_number else None
+        )
         content = Note(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
             content=content,
             phase=paper.phase,
-            protocol_position=paper.mark,
+            protocol_position=paper.protocol_position,
             is_returning=bool(paper.is_returning),
         )
 
-    def may_order(self) -> bool:
+    def may_order_stacking(self) -> bool:
         """Return whether the driver may order the acceptor to stack the bill or ticket in escrow.
 
         It may not while a door is open, or while the machine waits for staff.
         """
         return self._machine.component(Features).rules.derive_state(self._machine) in STATES_TAKING_TICKETS
 
-    def stack_ordered(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
@@ -109,9 +111,9 @@ class JournalEscrowLedger:
         paper = PaperRecord(
             id=paper_id,
             amount_cents=amount_cents,
-            ticket=ticket,
+            masked_ticket_number=ticket,
             phase=EscrowPhase.ORDERED,
-            mark=protocol_position,
+            protocol_position=protocol_position,
         )
         self._machine.post(
             VOUCHER_ESCROW if ticket else BILL_ESCROW,
@@ -131,7 +133,7 @@ class JournalEscrowLedger:
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
-    def vend_confirmed(self) -> None:
+    def delete_confirmed_paper(self) -> None:
         """Delete the record of the stacked and credited bill or ticket.
 
         Called when the acceptor has confirmed the machine's acknowledgement of the stacking.
@@ -181,7 +183,7 @@ class JournalEscrowLedger:
         After a restart, the driver continues from this position.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=position)})
+        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, protocol_position=position)})
 
     def _find_phase(self) -> EscrowPhase | None:
         """Return how far the stacking of the open bill or ticket has come, or None if none is being stacked."""
@@ -303,7 +305,7 @@ class JournalPayoutLedger:
                 self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
             )
 
-    def record_strayed_coins(self, coins: int, why: str) -> None:
+    def record_uncommanded_coins(self, coins: int, why: str) -> None:
         """Record coins that left the hopper without an order, and open a dispute about them."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
@@ -356,17 +358,17 @@ class JournalCoinLedger:
 class DeviceLedgers:
     """The ledgers of all money-handling devices, for the code that creates the drivers."""
 
-    paper: EscrowLedger
-    printing: PrintLedger
-    coins: CoinLedger
-    payouts: PayoutLedger
+    escrow_ledger: EscrowLedger
+    print_ledger: PrintLedger
+    coin_ledger: CoinLedger
+    payout_ledger: PayoutLedger
 
 
 def create_ledgers(machine: Machine, handle: Callable[..., None]) -> DeviceLedgers:
     """Return the ledgers of one machine's money-handling devices; ``handle`` is its engine's event handler."""
     return DeviceLedgers(
-        paper=JournalEscrowLedger(machine, handle),
-        printing=JournalPrintLedger(machine, handle),
-        coins=JournalCoinLedger(machine, handle),
-        payouts=JournalPayoutLedger(machine, handle),
+        escrow_ledger=JournalEscrowLedger(machine, handle),
+        print_ledger=JournalPrintLedger(machine, handle),
+        coin_ledger=JournalCoinLedger(machine, handle),
+        payout_ledger=JournalPayoutLedger(machine, handle),
     )

@@ -38,7 +38,7 @@ from egm.money.entries import (
 )
 from egm.money.events import DisputedAmountForm
 from egm.money.keys import MoneyKey
-from egm.money.records.host import Redeeming
+from egm.money.records.host import RedemptionStatus
 from egm.money.records.money import PrintingRecord
 from egm.money.ticket_ledger import (
     build_anchor_state,
@@ -67,22 +67,22 @@ class DisputedAmount:
     """The id of the dispute, which is the id of the disputed operation if there is one."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     """The reason why the device's reports do not settle the amount."""
     since: str
     """The time at which the dispute was opened, ISO 8601."""
-    least_cents: int = 0
+    smallest_cents: int = field(default=0, metadata=stored_as("least_cents"))
     """The smallest amount that may be owed."""
-    most_cents: int = 0
+    largest_cents: int = field(default=0, metadata=stored_as("most_cents"))
     """The largest amount that may be owed."""
-    held_cents: int = 0
+    set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
     """The part of the player's credits that is set aside for coins that may have left the hopper."""
-    ticket: str = ""
+    masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
     """The masked number of a ticket that is locked in the ticket ledger; empty for other disputes.
 
     A ticket is worth its full amount or nothing.
     """
-    kind: str = ""
+    credit_kind: str = field(default="", metadata=stored_as("kind"))
     """The kind of credit of the disputed ticket."""
 
     @classmethod
@@ -90,14 +90,14 @@ class DisputedAmount:
         cls,
         machine: Machine,
         device: str,
-        why: str,
+        reason: str,
         *,
         subject: str = "",
-        least_cents: int = 0,
-        most_cents: int = 0,
-        held_cents: int = 0,
-        ticket: str = "",
-        kind: str = "",
+        smallest_cents: int = 0,
+        largest_cents: int = 0,
+        set_aside_cents: int = 0,
+        masked_ticket_number: str = "",
+        credit_kind: str = "",
     ) -> Self:
         """Return a new dispute about money that a device may have taken or paid.
 
@@ -106,54 +106,54 @@ class DisputedAmount:
         return cls(
             id=subject or machine.fresh_id("disputed"),
             device=device,
-            why=why,
+            reason=reason,
             since=machine.clock.now().isoformat(),
-            least_cents=least_cents,
-            most_cents=most_cents,
-            held_cents=held_cents,
-            ticket=ticket,
-            kind=kind,
+            smallest_cents=smallest_cents,
+            largest_cents=largest_cents,
+            set_aside_cents=set_aside_cents,
+            masked_ticket_number=masked_ticket_number,
+            credit_kind=credit_kind,
         )
 
     @property
-    def code(self) -> str:
+    def fault_code(self) -> str:
         """Return the code of the fault that stays active until every dispute about the device has a ruling."""
         return f"{self.device}.disputed"
 
     @property
-    def is_printed(self) -> bool:
+    def is_about_printed_ticket(self) -> bool:
         """Return whether the dispute is about a ticket that the printer may have issued."""
         return self.device == "ticket_printer"
 
     @property
-    def state(self) -> dict[str, "DisputedAmount"]:
+    def opening_state(self) -> dict[str, "DisputedAmount"]:
         """Return the machine state that opens the dispute, for the journal entry that closes the disputed operation."""
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
-    def details(self) -> DisputeDetails:
+    def journal_details(self) -> DisputeDetails:
         """Return the description of the dispute for a journal record."""
         return DisputeDetails(
             id=self.id,
             device=self.device,
-            why=self.why,
-            number=self.ticket,
-            least_cents=self.least_cents,
-            most_cents=self.most_cents,
+            reason=self.reason,
+            masked_ticket_number=self.masked_ticket_number,
+            smallest_cents=self.smallest_cents,
+            largest_cents=self.largest_cents,
         )
 
     def may_award(self, amount_cents: int | None) -> bool:
         """Return whether a ruling may award this amount: within the dispute's bounds; for a ticket, all or nothing."""
-        if amount_cents is None or not self.least_cents <= amount_cents <= self.most_cents:
+        if amount_cents is None or not self.smallest_cents <= amount_cents <= self.largest_cents:
             return False
-        return not self.ticket or amount_cents in {0, self.most_cents}
+        return not self.masked_ticket_number or amount_cents in {0, self.largest_cents}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
     """A ruling on a disputed amount whose payment is not posted yet."""
 
-    disputed: DisputedAmount
+    disputed_amount: DisputedAmount = field(metadata=stored_as("disputed"))
     amount_cents: Count
     """The amount that the ruling awards to the player."""
     entry_record: DisputeRuled = field(metadata=stored_as("story"))
@@ -174,20 +174,20 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
     """
     if disputed.id in list_disputed_amounts(machine):
         return
-    if disputed.held_cents:
+    if disputed.set_aside_cents:
         transfers = (
             Transfer(
                 machine.name_credit_account(CreditKind.CASHABLE),
                 DISPUTED_HANDPAY_ACCOUNT,
-                disputed.held_cents,
+                disputed.set_aside_cents,
             ),
         )
     machine.post(
-        DISPUTE_OPENED_WITH_CREDIT if disputed.held_cents else DISPUTE_OPENED,
-        disputed.details,
-        entry_id=format_reservation_id(disputed) if disputed.held_cents else None,
+        DISPUTE_OPENED_WITH_CREDIT if disputed.set_aside_cents else DISPUTE_OPENED,
+        disputed.journal_details,
+        entry_id=format_reservation_id(disputed) if disputed.set_aside_cents else None,
         transfers=transfers,
-        state=disputed.state,
+        state=disputed.opening_state,
     )
 
 
@@ -201,7 +201,7 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
-    return bool(disputes) and any(disputed.code not in machine.faults for disputed in disputes)
+    return bool(disputes) and any(disputed.fault_code not in machine.faults for disputed in disputes)
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
@@ -218,7 +218,7 @@ def finish_disputes(machine: Machine) -> None:
     if ruling is not None:
         _post_award(machine, ruling)
     for disputed in list_disputed_amounts(machine).values():
-        raise_fault(machine, disputed.code, detail=disputed.why)
+        raise_fault(machine, disputed.fault_code, detail=disputed.reason)
 
 
 # ---------------------------------------------------------------------------------------------- ruling
@@ -234,7 +234,9 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
         return False
     desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, form)
     is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
-    return disputed.may_award(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
+    return disputed.may_award(amount_cents) and (
+        bool(amount_cents) or not disputed.is_about_printed_ticket or is_known
+    )
 
 
 def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
@@ -242,9 +244,9 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 
     For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
     """
-    if not disputed.is_printed:
+    if not disputed.is_about_printed_ticket:
         return form.amount_cents
-    return {None: None, "good": 0, "void": disputed.most_cents}[form.ticket]
+    return {None: None, "good": 0, "void": disputed.largest_cents}[form.ticket]
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
@@ -258,10 +260,10 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
     entry_record = DisputeRuled(
-        **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
+        **build_ruling_details(machine, event), disputed=disputed.journal_details, amount_cents=amount_cents
     )
-    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, entry_record=entry_record)
-    if disputed.held_cents:
+    ruling = DisputeRuling(disputed_amount=disputed, amount_cents=amount_cents, entry_record=entry_record)
+    if disputed.set_aside_cents:
         machine.post(
             DISPUTE_RELEASED,
             DisputeReleased(id=disputed.id),
@@ -269,14 +271,14 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
             ref=format_reservation_id(disputed),
             state={MoneyKey.RULING: ruling},
         )
-    if disputed.is_printed:
-        _decide_ticket(machine, ruling)
+    if disputed.is_about_printed_ticket:
+        _record_ticket_ruling(machine, ruling)
     else:
         _post_award(machine, ruling)
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
+def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
     """Record a ruling on a disputed printed ticket as the final state of its print job.
 
     The cash-out then ends as with any printed or failed ticket.
@@ -286,9 +288,9 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
     machine.post(
         DISPUTE_RULED,
         ruling.entry_record,
-        entry_id=f"{ruling.disputed.id}.ruled",
+        entry_id=f"{ruling.disputed_amount.id}.ruled",
         state={
-            **_build_closing_state(machine, ruling.disputed),
+            **_build_closing_state(machine, ruling.disputed_amount),
             MoneyKey.PRINT: replace(printing, state=state),
         },
     )
@@ -303,7 +305,7 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
         dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id
     ]
     is_last_of_device = all(dispute.device != disputed.device for dispute in other_disputes)
-    fault = {f"{KernelKey.FAULT}{disputed.code}": None} if is_last_of_device else {}
+    fault = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 
 
@@ -312,13 +314,15 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
 
     A disputed ticket in the cash box is redeemed if the ruling pays it, and otherwise released.
     """
-    disputed, amount_cents = ruling.disputed, ruling.amount_cents
+    disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.installed(TicketDesk)
-    is_locked = bool(disputed.ticket) and desk is not None and desk.holds_redemption(disputed.id)
+    is_locked = (
+        bool(disputed.masked_ticket_number) and desk is not None and desk.holds_redemption(disputed.id)
+    )
     redeems = is_locked and amount_cents > 0
-    redemption_status = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
+    redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
     entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
-    if disputed.held_cents:
+    if disputed.set_aside_cents:
         state[MoneyKey.RULING] = None
     if redeems:
         entry_record = replace(
@@ -358,12 +362,12 @@ def _build_award_transfers(
     pays the amount instead.
     """
     source = DISPUTED_ACCOUNT
-    if disputed.held_cents:
+    if disputed.set_aside_cents:
         source = machine.name_credit_account(CreditKind.CASHABLE)
     elif redeems:
-        source = f"world:voucher_in:{disputed.kind}"
+        source = f"world:voucher_in:{disputed.credit_kind}"
     award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
-    unpaid_cents = max(0, disputed.held_cents - amount_cents)
+    unpaid_cents = max(0, disputed.set_aside_cents - amount_cents)
     if not unpaid_cents:
         return award_transfers
     remainder_flows = (

@@ -6,7 +6,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
-from egm.money.forms import DISPUTED, DISPUTED_TICKET
+from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.form import Form
@@ -24,9 +24,9 @@ class DisputedAmountsPage(MenuPage):
                 cells=(
                     say_time(disputed.since),
                     say_plain(disputed.id),
-                    say_plain(disputed.why),
-                    say_money(disputed.least_cents),
-                    say_money(disputed.most_cents),
+                    say_plain(disputed.reason),
+                    say_money(disputed.smallest_cents),
+                    say_money(disputed.largest_cents),
                 ),
                 action=f"disputed:{disputed.id}",
                 icon="warning",
@@ -48,15 +48,15 @@ class DisputedAmountsPage(MenuPage):
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
     """Return the form for a ruling on a dispute, which limits the amount to the dispute's bounds."""
-    if disputed.is_printed:
-        return replace(DISPUTED_TICKET, values={"disputed": disputed.id})
+    if disputed.is_about_printed_ticket:
+        return replace(DISPUTED_TICKET_FORM, values={"disputed": disputed.id})
     fields = tuple(
-        replace(entry, value_min=disputed.least_cents, value_max=disputed.most_cents)
+        replace(entry, value_min=disputed.smallest_cents, value_max=disputed.largest_cents)
         if entry.name == "amount_cents"
         else entry
-        for entry in DISPUTED.fields
+        for entry in DISPUTED_AMOUNT_FORM.fields
     )
-    return replace(DISPUTED, fields=fields, values={"disputed": disputed.id})
+    return replace(DISPUTED_AMOUNT_FORM, fields=fields, values={"disputed": disputed.id})
 
 
 PAGES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedAmountsPage),)

@@ -13,7 +13,7 @@ from egm.kernel.messages import HandpayKind
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
-from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
+from egm.money.records.money import CashOutRecord, CoinPayoutProgress, HandpayForm, HandpayRecord, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Masked, NonBlankText, Person, Positive, Serial
 from egm.staff.records import RulingDetails
@@ -32,12 +32,12 @@ class DisputeDetails:
     """The id of the dispute."""
     device: NonBlankText
     """The device that took or paid the money."""
-    why: str = omit_if_default("")
-    number: Masked = omit_if_default("")
+    reason: str = omit_if_default("", key="why")
+    masked_ticket_number: Masked = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills and coins."""
-    least_cents: Count
+    smallest_cents: Count = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed."""
-    most_cents: Count
+    largest_cents: Count = field(metadata=stored_as("most_cents"))
     """The largest amount that may be owed."""
 
 
@@ -356,7 +356,7 @@ class CoinsOutOfVoided:
 
     id: str
     """The id of the voided cash-out."""
-    way: Literal["coins"]
+    payment_method: Literal["coins"] = field(metadata=stored_as("way"))
     """The payment method of the cash-out: coins."""
     amount_cents: Cents
     coins: Positive
@@ -364,7 +364,7 @@ class CoinsOutOfVoided:
     paid_coins: Count
     doubt_reason: str = omit_if_default("", key="doubt")
     """The reason why more coins may have left the hopper than it counted; empty if the count is certain."""
-    in_coins: PaidInCoins | None = omit_if_default(None)
+    in_coins: CoinPayoutProgress | None = omit_if_default(None)
 
 
 #: The transfers when the hopper has paid coins.
@@ -429,11 +429,11 @@ CREDIT_CONVERTED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- hand-pays
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandpayWay:
+class HandpayMethodChosen:
     """The player has requested a ticket instead of the hand-pay, or has withdrawn the request."""
 
-    handpay: str
-    way: Literal["ticket", "hand"]
+    handpay_id: str
+    payment_method: Literal["ticket", "hand"]
     """``ticket`` if the player requested a ticket; ``hand`` if they withdrew the request."""
 
 
@@ -441,7 +441,7 @@ class HandpayWay:
 class HandpayReturned:
     """An attendant has returned a hand-pay to the credit meter, to be paid by ticket."""
 
-    handpay: str
+    handpay_id: str = field(metadata=stored_as("handpay"))
     amount_cents: Cents
     person: Person
     persons: tuple[str, ...]
@@ -452,7 +452,7 @@ class HandpayReturned:
 class HandpayFormFilled:
     """The form of a hand-pay was filled in."""
 
-    handpay: str
+    handpay_id: str = field(metadata=stored_as("handpay"))
     amount_cents: Count
     form: HandpayForm = inline_record()
 
@@ -462,16 +462,16 @@ class HandpayPaid:
     """A hand-pay was paid, and its prizes in kind were handed over; this record is its slip."""
 
     handpay: HandpayRecord = inline_record()
-    method: str
+    payment_means: str = field(metadata=stored_as("method"))
     """The means of payment: cash, cheque or another."""
-    identity: str = omit_if_default("")
+    identity_commitment: str = omit_if_default("", key="identity")
     """A commitment to the player's identity, which no journal contains."""
-    slip: Positive
+    slip_number: Positive = field(metadata=stored_as("slip"))
     """The slip's running number."""
-    witness: str = omit_if_default("")
+    journal_head: str = omit_if_default("", key="witness")
     """The journal head (last entry's number and hash prefix) before this entry, as printed on the slip."""
     machine: Serial
-    taxable: bool
+    is_taxable: bool = field(metadata=stored_as("taxable"))
     """Whether the amount reaches the profile's limit from which a win is reported for tax."""
     person: Person
     persons: tuple[str, ...]
@@ -510,7 +510,7 @@ AFT_JACKPOT: Final = Entry(
 )
 HANDPAY_WAY: Final = Entry(
     kind="handpay.way",
-    record=HandpayWay,
+    record=HandpayMethodChosen,
     writes=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
@@ -618,7 +618,7 @@ class ComplementPaid(RulingDetails):
 
     amount_cents: Cents
     play_id: str | None
-    slip: Count = omit_if_default(0)
+    slip_number: Count = omit_if_default(0, key="slip")
     """The number of the hand-pay slip that the complement completes."""
 
 
@@ -669,7 +669,7 @@ class OrphanTicket(_OrphanRuling):
 class OrphanRefused(_OrphanRuling):
     """A ticket that was found without an owner could not be redeemed into the register of unclaimed money."""
 
-    answer: str
+    ledger_answer: str = field(metadata=stored_as("answer"))
     """The reason why the ticket cannot be redeemed."""
 
 
@@ -760,7 +760,7 @@ CREDITS_FORFEITED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- the ticket ledger
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketsChecked:
+class TicketLedgerChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
     move_number: Count = field(metadata=stored_as("place"))
@@ -770,7 +770,7 @@ class TicketsChecked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketsContradicted:
+class TicketContradicted:
     """A ticket was credited but not redeemed in the ticket ledger; staff must find out who else was paid."""
 
     id: str
@@ -780,27 +780,27 @@ class TicketsContradicted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketsMended:
+class TicketLedgerMended:
     """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
 
-    what: str
+    repair: str
     """A text that says which copy was restored, and why."""
 
 
 TICKETS_CHECKED: Final = Entry(
     kind="tickets.checked",
-    record=TicketsChecked,
+    record=TicketLedgerChecked,
     writes=(MoneyKey.TICKETS,),
     significance=Significance(Effect.LOG),
 )
 TICKETS_CONTRADICTED: Final = Entry(
     kind="tickets.contradicted",
-    record=TicketsContradicted,
+    record=TicketContradicted,
     writes=(MoneyKey.TICKETS,),
     significance=Significance(Effect.LOG),
 )
 TICKETS_MENDED: Final = Entry(
     kind="tickets.mended",
-    record=TicketsMended,
+    record=TicketLedgerMended,
     significance=Significance(Effect.LOG),
 )

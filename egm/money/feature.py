@@ -28,7 +28,7 @@ from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Count
 from egm.tickets.audit import LedgerAnchor
 
-MONEY: Final = Feature(
+MONEY_FEATURE: Final = Feature(
     name="money",
     keys=MoneyKey,
     values={  # not CASH_OUT_REMAINDER: earlier versions stored true instead of a record

@@ -8,7 +8,7 @@ from egm.people import Permission
 from egm.staff.form import AMOUNT_FIELD, LOCATION_FIELD, PLAY_ID_FIELD, REASON_FIELD, Field, FieldKind, Form
 
 #: The ruling form for a disputed amount. Its page opens it with the bounds of the amount.
-DISPUTED: Final = Form(
+DISPUTED_AMOUNT_FORM: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
@@ -16,7 +16,7 @@ DISPUTED: Final = Form(
 )
 
 #: The ruling form for a ticket that may have come out of the printer.
-DISPUTED_TICKET: Final = Form(
+DISPUTED_TICKET_FORM: Final = Form(
     id="disputed_ticket",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
@@ -93,6 +93,6 @@ FORMS: Final[tuple[Form, ...]] = (
         persons=2,
         fields=(AMOUNT_FIELD, REASON_FIELD),
     ),
-    DISPUTED,
-    DISPUTED_TICKET,
+    DISPUTED_AMOUNT_FORM,
+    DISPUTED_TICKET_FORM,
 )

@@ -38,7 +38,7 @@ def _needs_identity(machine: Machine, amount_cents: int) -> bool:
 def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
     """Return whether the waiting hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    return handpay.form is not None or not _needs_identity(machine, handpay.worth_cents)
+    return handpay.filled_form is not None or not _needs_identity(machine, handpay.worth_cents)
 
 
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
@@ -60,12 +60,14 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
         identity = identities.store_identity(handpay.id, payment_form.identity, machine.clock.now())
     form = HandpayForm(
-        method=payment_form.method, persons=tuple(list_event_persons(machine, event)), identity=identity
+        payment_means=payment_form.method,
+        persons=tuple(list_event_persons(machine, event)),
+        identity_commitment=identity,
     )
     machine.post(
         HANDPAY_FORM,
-        HandpayFormFilled(handpay=handpay.id, amount_cents=handpay.amount_cents, form=form),
-        state={MoneyKey.HANDPAY: replace(handpay, form=form)},
+        HandpayFormFilled(handpay_id=handpay.id, amount_cents=handpay.amount_cents, form=form),
+        state={MoneyKey.HANDPAY: replace(handpay, filled_form=form)},
     )
     machine.notice = Notice(code="form_recorded")
 
@@ -76,7 +78,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    form = handpay.form or HandpayForm(method="cash", persons=())
+    form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
     slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
     persons = list_event_persons(machine, event)
@@ -84,13 +86,13 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     machine.post(
         HANDPAY_PAID,
         HandpayPaid(
-            handpay=replace(handpay, form=None),
-            method=form.method,
-            identity=form.identity,
-            slip=slip,
-            witness=machine.journal_head,
+            handpay=replace(handpay, filled_form=None),
+            payment_means=form.payment_means,
+            identity_commitment=form.identity_commitment,
+            slip_number=slip,
+            journal_head=machine.journal_head,
             machine=machine.identity.serial,
-            taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
+            is_taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
             person=persons[0],
             persons=tuple(dict.fromkeys((*form.persons, *persons))),
         ),

@@ -25,12 +25,12 @@ class HostControlName(StrEnum):
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
-def list_host_requests(machine: Machine, control: HostControlName, of: str = "") -> list[Any]:
+def list_host_requests(machine: Machine, control: HostControlName, game_id: str = "") -> list[Any]:
     """Return the values that the hosts have set for a control, one for each host that has set it.
 
-    ``of`` is the id of the game if the control is :attr:`HostControlName.GAME`.
+    ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
     """
-    name = f"{control}.{of}" if of else str(control)
+    name = f"{control}.{game_id}" if game_id else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 

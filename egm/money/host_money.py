@@ -38,14 +38,14 @@ class TicketInquiry:
 class TransferLock:
     """A host's lock on the machine for a transfer, requested or granted."""
 
-    condition: int
+    required_transfers_code: int
     """The kinds of transfer that must be possible for the lock to be granted, in the protocol's code."""
     until_ns: int
     """The monotonic time in nanoseconds at which the lock or the request for it ends."""
     is_granted: bool = False
-    cash_out: bool = False
+    is_cash_out_offer: bool = False
     """Whether the machine set this lock itself, to offer the player's cash-out to the host."""
-    cash_out_waits: bool = False
+    is_cash_out_waiting: bool = False
     """Whether the host requested this lock while a cash-out was offered to it; it may still accept the offer."""
 
     @property
@@ -54,7 +54,7 @@ class TransferLock:
 
         If the host declines, the cash-out is paid by another method.
         """
-        return self.cash_out or self.cash_out_waits
+        return self.is_cash_out_offer or self.is_cash_out_waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,24 +66,24 @@ class TransferOrder:
 
     identifier: str
     kind: TransferKind
-    cents: Mapping[CreditKind, int]
-    partial: bool = False
+    cents_by_credit_kind: Mapping[CreditKind, int]
+    may_be_partial: bool = False
     """Whether the machine may move a part of the amount if it cannot move all of it."""
-    expires: date | None = None
+    expiry_date: date | None = None
     """The expiry date of the transferred restricted credit, or None."""
-    pool: int = 0
+    restricted_pool: int = 0
     """The number of the host's pool of restricted credit; 0 for none."""
-    lock_after: bool = False
+    stays_locked_afterwards: bool = False
     """Whether the machine stays locked for the host after the transfer."""
     order_error: TransferStatus | None = None
     """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
-    codes: Mapping[str, int] = field(default_factory=dict)
+    protocol_codes: Mapping[str, int] = field(default_factory=dict)
     """Protocol codes (type, flags) to return to the host as they were received."""
 
     @property
     def total_cents(self) -> int:
         """Return the total amount of the host's transfer order, in minor units."""
-        return sum(self.cents.values())
+        return sum(self.cents_by_credit_kind.values())
 
 
 @dataclass(slots=True)
@@ -92,25 +92,25 @@ class HostMoney:
 
     validation: Validation = Validation.STAND_ALONE
     """How ticket numbers are made, and whether the machine or the host states the value of a ticket."""
-    transfers: bool = False
+    can_transfer: bool = False
     """Whether the host may transfer credits (AFT)."""
-    bonuses: bool = False
+    can_award_bonuses: bool = False
     """Whether the host may award bonuses."""
     asset_number: int = 0
     """The machine's asset number, by which the host addresses transfers; 0 if none is set."""
     #: The name of the line to the host.
     money_line_name: str = ""
     #: Whether the host has polled recently; set by the link.
-    online: bool = False
-    inquiry: TicketInquiry | None = None
+    is_online: bool = False
+    ticket_inquiry: TicketInquiry | None = None
     """The ticket whose value the machine has requested from the host, until the host replies; or None."""
     #: The full number of the ticket last returned; the journal contains masked numbers only.
-    returned_digits: str = ""
-    lock: TransferLock | None = None
+    last_returned_digits: str = ""
+    transfer_lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""
     #: The transfer that the host has ordered and the machine has not executed yet
     #: (:mod:`egm.host.transfers`).
-    order: TransferOrder | None = None
+    transfer_order: TransferOrder | None = None
     #: Whether the host has just declined a cash-out, which is now to be paid another way.
     is_cash_out_declined: bool = False
     #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered
@@ -138,7 +138,7 @@ def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
     return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
 
 
-def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
+def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:
     """Return the state change that marks the oldest unread printed ticket as read by the host."""
     return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
 

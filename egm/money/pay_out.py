@@ -25,7 +25,7 @@ from egm.money.cash_out_remainder import (
     build_handpay_remainder_state,
     build_remainder_state,
     clear_remainder,
-    find_coins_paid,
+    find_coin_payout_progress,
     has_stale_remainder,
     unpaid_remainder_is_stored,
 )
@@ -53,14 +53,14 @@ from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
     CashOutRemainder,
+    CoinPayoutProgress,
     DispensedCoins,
     HandpayRecord,
-    PaidInCoins,
     PrintingRecord,
 )
 from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, store_journal_head
 from egm.money.ticket_terms import find_ticket_terms
-from egm.money.ways_out import count_payable_coins, reason_no_ticket
+from egm.money.ways_out import count_payable_coins, reason_ticket_is_unavailable
 from egm.play.records.tables import list_standing_tables
 from egm.staff.service.device_tests import build_test_job, is_test_job_id
 from egm.staff.slips import build_slip_job, is_slip_job_id
@@ -103,12 +103,12 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
                 payout_method="ticket",
-                kind=kind,
-                restricted_pool=_find_pool(machine, kind),
+                credit_kind=kind,
+                restricted_pool=_find_restricted_pool(machine, kind),
                 amount_cents=amount_cents,
-                number=number,
+                masked_number=number,
                 language=machine.selection.language,
-                in_coins=find_coins_paid(machine),
+                coin_payout=find_coin_payout_progress(machine),
             ),
             MoneyKey.CASH_OUT_REMAINDER: None,
         },
@@ -116,13 +116,13 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     print_ticket(machine)
 
 
-def _find_pool(machine: Machine, kind: CreditKind) -> int:
+def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
     """Return the number of the host's pool to which the restricted credit on the meter belongs.
 
     It is 0 for another kind of credit, or without a host.
     """
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-    return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
+    return terms.restricted_pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
 def _issue_own_ticket(
@@ -148,11 +148,11 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
     A ticket of restricted credit with an expiry date expires on that date.
     """
     own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
-    days = terms.valid_days(kind, own_valid_days)
+    days = terms.find_validity_days(kind, own_valid_days)
     restricted = kind is CreditKind.RESTRICTED
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
-    if credit is not None and credit.expires:
-        days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
+    if credit is not None and credit.expiry_date:
+        days = max(0, (date.fromisoformat(credit.expiry_date) - machine.local_date).days)
     return PrintedTerms(terms.find_venue(machine.identity.venue), days)
 
 
@@ -164,10 +164,10 @@ def print_ticket(machine: Machine) -> None:
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-    if pay_out is None or pay_out.payout_method != "ticket" or is_disputed(printing):
+    if pay_out is None or pay_out.payout_method != "ticket" or is_ticket_disputed(printing):
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
-    if not pay_out.number:
+    if not pay_out.masked_number:
         if machine.component(HostMoney).validation is Validation.SYSTEM:
             return
         refusal = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
@@ -287,19 +287,19 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
         "ticket_printer",
         reason,
         subject=pay_out.id,
-        most_cents=pay_out.amount_cents,
-        ticket=pay_out.number or "",
-        kind=str(pay_out.kind),
+        largest_cents=pay_out.amount_cents,
+        masked_ticket_number=pay_out.masked_number or "",
+        credit_kind=str(pay_out.credit_kind),
     )
     machine.post(
         TICKET_DISPUTED,
-        amount.details,
-        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **amount.state},
+        amount.journal_details,
+        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **amount.opening_state},
     )
     disputed.finish_disputes(machine)
 
 
-def is_disputed(printing: PrintingRecord | None) -> bool:
+def is_ticket_disputed(printing: PrintingRecord | None) -> bool:
     """Return whether the ticket being printed is disputed: it waits for a ruling, or a ruling has declared it void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
@@ -335,7 +335,7 @@ def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -
 
 def _pay_by_hand(machine: Machine, pay_out: CashOutRecord) -> None:
     """Pay the credits of a voided ticket by hand, except restricted credit, which stays on the meter."""
-    if pay_out.kind is CreditKind.RESTRICTED:
+    if pay_out.credit_kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
         open_cancelled_credit(machine, Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice()))
@@ -357,8 +357,8 @@ def reserve_coins(machine: Machine, _: Event) -> None:
                 id=pay_out_id,
                 payout_method="coins",
                 amount_cents=amount_cents,
-                coins=coins,
-                in_coins=find_coins_paid(machine),
+                ordered_coins=coins,
+                coin_payout=find_coin_payout_progress(machine),
             ),
             MoneyKey.CASH_OUT_REMAINDER: None,
         },
@@ -387,7 +387,7 @@ def start_hopper(machine: Machine) -> None:
         return
     if hopper is None:
         raise ReplaceWithEvent(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
-    hopper.pay(pay_out.id, pay_out.coins)
+    hopper.pay(pay_out.id, pay_out.ordered_coins)
     driver_payout.payout_id = pay_out.id
 
 
@@ -401,9 +401,9 @@ def settle_coins(machine: Machine, event: Event) -> None:
     paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
     coin_cents = machine.profile.coins.hopper_cents
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
-    if paid_coins_count == pay_out.coins:
+    if paid_coins_count == pay_out.ordered_coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
-        remainder = CashOutRemainder(amount_cents=remainder_cents, in_coins=in_coins)
+        remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=in_coins)
         machine.post(
             COINS_OUT,
             CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
@@ -416,13 +416,13 @@ def settle_coins(machine: Machine, event: Event) -> None:
         return
     dispensed_coins = DispensedCoins(
         id=pay_out.id,
-        way="coins",
+        payment_method="coins",
         amount_cents=pay_out.amount_cents,
-        coins=pay_out.coins,
+        coins=pay_out.ordered_coins,
         paid_coins=paid_coins_count,
         coin_cents=coin_cents,
         doubt_reason=uncertainty,
-        in_coins=in_coins,
+        coin_payout=in_coins,
     )
     coins_to_post = dispensed_coins if paid_coins_count or uncertainty else None
     _void_payout(
@@ -430,7 +430,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         COINS_CASH_OUT_VOID,
         pay_out,
         {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: coins_to_post},
-        f"short pay: {paid_coins_count} of {pay_out.coins} coins",
+        f"short pay: {paid_coins_count} of {pay_out.ordered_coins} coins",
     )
     post_coins(machine, event)
     store_journal_head(machine)
@@ -470,8 +470,8 @@ def post_coins(machine: Machine, _: Event) -> None:
             "hopper",
             dispensed_coins.doubt_reason,
             subject=dispensed_coins.id,
-            most_cents=unaccounted_cents,
-            held_cents=unaccounted_cents,
+            largest_cents=unaccounted_cents,
+            set_aside_cents=unaccounted_cents,
         )
         open_dispute(machine, amount)
         disputed.finish_disputes(machine)
@@ -479,18 +479,18 @@ def post_coins(machine: Machine, _: Event) -> None:
         COINS_OUT_OF_VOIDED,
         CoinsOutOfVoided(
             id=dispensed_coins.id,
-            way=dispensed_coins.way,
+            payment_method=dispensed_coins.payment_method,
             amount_cents=dispensed_coins.amount_cents,
             coins=dispensed_coins.coins,
             paid_coins=dispensed_coins.paid_coins,
             doubt_reason=dispensed_coins.doubt_reason,
-            in_coins=dispensed_coins.in_coins,
+            in_coins=dispensed_coins.coin_payout,
         ),
         entry_id=f"{dispensed_coins.id}.paid",
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
             MoneyKey.COINS_DISPENSED: None,
-            **build_handpay_remainder_state(machine.cash_cents - paid_cents, dispensed_coins.in_coins),
+            **build_handpay_remainder_state(machine.cash_cents - paid_cents, dispensed_coins.coin_payout),
         },
     )
 
@@ -505,13 +505,13 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     disputed.finish_disputes(machine)
 
 
-def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
+def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
     """Return the progress of a cash-out in coins after the hopper has paid ``counted_cents`` more.
 
     The result has the amount owed when the hopper started and the amount paid so far, in minor units.
     """
-    before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
-    return PaidInCoins(
+    before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
+    return CoinPayoutProgress(
         owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
         paid_cents=before_cents + min(counted_cents, pay_out.amount_cents),
     )
@@ -541,7 +541,7 @@ def _void_payout(
     If the payout was for the remainder of an earlier cash-out and no coins left the hopper, the amount is
     stored as the remainder again.
     """
-    was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_DISPENSED) is None
+    was_remainder = pay_out.coin_payout is not None and state.get(MoneyKey.COINS_DISPENSED) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,
@@ -551,7 +551,7 @@ def _void_payout(
         state={
             MoneyKey.PAY_OUT: None,
             **state,
-            **build_handpay_remainder_state(remainder_cents, pay_out.in_coins),
+            **build_handpay_remainder_state(remainder_cents, pay_out.coin_payout),
         },
     )
 
@@ -561,7 +561,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Reserve all the player's cashable credit as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
-    reason = reason_no_ticket(machine, amount_cents)
+    reason = reason_ticket_is_unavailable(machine, amount_cents)
     machine.post(
         HANDPAY_PENDING,
         entry_id=handpay_id,
@@ -571,8 +571,8 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
                 id=handpay_id,
                 kind="cancelled_credit",
                 amount_cents=amount_cents,
-                why=reason,
-                in_coins=find_coins_paid(machine),
+                reason_without_ticket=reason,
+                coin_payout=find_coin_payout_progress(machine),
             ),
             MoneyKey.CASH_OUT_REMAINDER: None,
         },
@@ -609,7 +609,7 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     """
     host = machine.component(HostMoney)
     return machine.cash_cents > 0 and not (
-        host.online and host.declined_balance_cents == machine.credit_cents
+        host.is_online and host.declined_balance_cents == machine.credit_cents
     )
 
 

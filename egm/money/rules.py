@@ -49,7 +49,7 @@ from egm.money.rulings import (
     forfeiting_prize_is_permitted,
     found_ticket_is_named,
     location_is_stated,
-    pay_complement,
+    record_complement,
     ruling_is_unfinished,
     take_orphan_credits,
     take_orphan_handpay,
@@ -218,7 +218,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.FORFEIT_CREDITS, _MENU_STATE, (forfeiting_credits_is_permitted,), forfeit_credits
     ),
-    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_form_is_valid,), pay_complement),
+    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_form_is_valid,), record_complement),
     build_form_rule(
         FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_form_is_valid,), rule_disputed_amount
     ),

@@ -54,7 +54,7 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
-def pay_complement(machine: Machine, event: Event) -> None:
+def record_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
     form = event.of(ComplementForm)
     last_game = machine.memory.read(LastGame, PlayKey.LAST)
@@ -64,7 +64,7 @@ def pay_complement(machine: Machine, event: Event) -> None:
             **build_ruling_details(machine, event),
             amount_cents=form.amount_cents,
             play_id=form.play_id or (None if last_game is None else last_game.play_id),
-            slip=form.slip or 0,
+            slip_number=form.slip or 0,
         ),
         transfers=(Transfer("house:complement", "out:handpay_complement", form.amount_cents),),
     )
@@ -131,7 +131,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     )
     unclaimed = UnclaimedRecord(
         id=handpay.id,
-        flows=tuple(
+        reserved_transfers=tuple(
             UnclaimedTransfer(flow.source, find_unclaimed_account(flow), flow.amount_cents)
             for flow in handpay_reservation.transfers
         ),
@@ -180,7 +180,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, event.of(OrphanTicketForm).number.strip())
     if isinstance(answer, Refusal):
-        refusal = OrphanRefused(**build_ruling_details(machine, event), answer=answer.reason.value)
+        refusal = OrphanRefused(**build_ruling_details(machine, event), ledger_answer=answer.reason.value)
         machine.post(ORPHAN_REFUSED, refusal)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return

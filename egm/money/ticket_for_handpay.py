@@ -12,10 +12,10 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayReturned, HandpayWay
+from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayMethodChosen, HandpayReturned
 from egm.money.keys import MoneyKey
 from egm.money.records.money import CashOutRemainder, HandpayRecord
-from egm.money.ways_out import reason_no_ticket
+from egm.money.ways_out import reason_ticket_is_unavailable
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
 
@@ -29,8 +29,8 @@ def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
         handpay is not None
         and machine.profile.by_hand.ticket_instead
         and handpay.kind == "cancelled_credit"
-        and handpay.form is None
-        and not reason_no_ticket(machine, handpay.amount_cents)
+        and handpay.filled_form is None
+        and not reason_ticket_is_unavailable(machine, handpay.amount_cents)
     )
 
 
@@ -55,7 +55,11 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     way: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
     record = replace(handpay, requested_method="" if handpay.requested_method else way)
-    machine.post(HANDPAY_WAY, HandpayWay(handpay=handpay.id, way=way), state={MoneyKey.HANDPAY: record})
+    machine.post(
+        HANDPAY_WAY,
+        HandpayMethodChosen(handpay_id=handpay.id, payment_method=way),
+        state={MoneyKey.HANDPAY: record},
+    )
 
 
 def return_handpay(machine: Machine, event: Event) -> None:
@@ -69,7 +73,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
     machine.post(
         HANDPAY_RETURNED,
         HandpayReturned(
-            handpay=handpay.id,
+            handpay_id=handpay.id,
             amount_cents=handpay.amount_cents,
             person=persons[0],
             persons=tuple(persons),
@@ -79,7 +83,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
         state={
             MoneyKey.HANDPAY: None,
             MoneyKey.CASH_OUT_REMAINDER: CashOutRemainder(
-                amount_cents=remainder_cents, in_coins=handpay.in_coins
+                amount_cents=remainder_cents, coin_payout=handpay.coin_payout
             ),
         },
     )

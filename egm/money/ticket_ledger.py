@@ -19,9 +19,9 @@ from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_or_clear_fault
-from egm.money.entries import TICKETS_CHECKED, TicketsChecked
+from egm.money.entries import TICKETS_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
-from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.tickets.audit import (
     DIGEST_DIGITS,
     AccountComparison,
@@ -58,7 +58,7 @@ _JOURNAL_REMEDY: Final = (
 )
 
 
-def open_store(
+def open_ticket_store(
     journal: Journal, folder: Path, second: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
     """Open the ticket ledger in ``folder``; return it and "", or None and the reason why it cannot be used.
@@ -94,7 +94,7 @@ def compute_number_commitment(machine: Machine, number: str) -> str:
 
 
 def build_host_ticket_state(
-    machine: Machine, ticket_id: str, status: Redeeming
+    machine: Machine, ticket_id: str, status: RedemptionStatus
 ) -> dict[str, HostTicketRecord]:
     """Return the state change that sets the status of the last ticket that the host was queried about.
 
@@ -106,7 +106,7 @@ def build_host_ticket_state(
     return {HostKey.TICKET: replace(host_ticket, status=status)}
 
 
-def is_accounted(machine: Machine, record: TicketRecord) -> bool:
+def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
     """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
@@ -134,13 +134,13 @@ def compare_with_journal(machine: Machine) -> str:
         restoration = _describe_restoration(store) if base.restoration and is_restored else None
         machine.post(
             TICKETS_CHECKED,
-            TicketsChecked(move_number=sequence, last_restoration=restoration),
+            TicketLedgerChecked(move_number=sequence, last_restoration=restoration),
             state={MoneyKey.TICKETS: new_anchor},
         )
     return ""
 
 
-def reason_journal_is_short(machine: Machine) -> str:
+def reason_journal_is_incomplete(machine: Machine) -> str:
     """Return which entry the journal lacks although the ticket ledger requires it, and the remedy; "" if none.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
@@ -149,7 +149,7 @@ def reason_journal_is_short(machine: Machine) -> str:
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
         head = store.read_journal_seen()
-        if head is not None and head.mark == journal.journal_tag and not _has_entry(journal, head):
+        if head is not None and head.mark == journal.journal_tag and not _has_journal_entry(journal, head):
             problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
             return problem + _JOURNAL_REMEDY
     stored_anchor, initial_anchor = (
@@ -161,7 +161,7 @@ def reason_journal_is_short(machine: Machine) -> str:
         if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
         else stored_anchor
     )
-    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_accounts(machine, base)):
+    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_account_totals(machine, base)):
         return ""
     for record in store.records():
         for move in record.moves:
@@ -186,13 +186,13 @@ def reason_journal_is_short(machine: Machine) -> str:
 _ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
 
 
-def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[AccountComparison]:
+def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[AccountComparison]:
     """Return the totals of the ticket ledger and of the journal, account by account."""
     store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
-    return compare_ledger_with_journal(store, balance_cents, machine.identity.serial, base.base)
+    return compare_ledger_with_journal(store, balance_cents, machine.identity.serial, anchor.base)
 
 
-def _has_entry(journal: Journal, head: JournalEntrySeen) -> bool:
+def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
     """Return whether the journal contains the entry ``head``, which the ticket ledger stored as the journal's last.
 
     If the entry is only in the archive, and the archive cannot be read, return True.
@@ -212,7 +212,7 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
     """
     has_ledger = machine.installed(TicketDesk) is not None
     raise_or_clear_fault(
-        machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_short(machine) if has_ledger else ""
+        machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_incomplete(machine) if has_ledger else ""
     )
     raise_or_clear_fault(machine, LEDGER_FAULT, why)
     store_journal_head(machine)
@@ -235,7 +235,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
     base: Mapping[str, int] = {}
-    if restoration is not None or _is_cleared(journal):
+    if restoration is not None or _began_with_memory_clear(journal):
         totals_cents = sum_ledger_cents(store, machine.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
     return LedgerAnchor(
@@ -263,7 +263,7 @@ def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
     return {} if restoration is None else {"by": restoration.by, **restoration.details}
 
 
-def _is_cleared(journal: Journal) -> bool:
+def _began_with_memory_clear(journal: Journal) -> bool:
     """Return whether the journal began with an authorised memory clear."""
     genesis = next(journal.entries("machine.genesis", limit=1)).record
     return isinstance(genesis, Mapping) and "cleared" in genesis

@@ -24,19 +24,19 @@ NEVER_EXPIRES_DAYS: Final = 9999
 class TicketTerms:
     """The host's ticket terms. Empty texts and zero days mean that the machine's own value applies."""
 
-    restricted_out: bool = True
+    may_print_restricted: bool = field(default=True, metadata=stored_as("restricted_out"))
     """Whether restricted credit may be printed on tickets."""
-    redemption: bool = True
+    are_tickets_accepted: bool = field(default=True, metadata=stored_as("redemption"))
     """Whether tickets are accepted."""
-    cashable_days: int = 0
+    cashable_validity_days: int = field(default=0, metadata=stored_as("cashable_days"))
     """The validity of tickets of cashable credit, in days."""
-    restricted_days: int = 0
+    restricted_validity_days: int = field(default=0, metadata=stored_as("restricted_days"))
     """The validity of tickets of restricted credit, in days."""
-    location: str = ""
+    venue_name: str = field(default="", metadata=stored_as("location"))
     """The venue's name as printed on tickets."""
-    address1: str = ""
+    address_line_1: str = field(default="", metadata=stored_as("address1"))
     """The first line of the printed address."""
-    address2: str = ""
+    address_line_2: str = field(default="", metadata=stored_as("address2"))
     """The second line of the printed address."""
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
     """Names of the terms set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
@@ -54,20 +54,22 @@ class TicketTerms:
             terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}
         return from_json(type(self), terms, "the terms of tickets")
 
-    def valid_days(self, kind: CreditKind, own_valid_days: int | None) -> int | None:
+    def find_validity_days(self, kind: CreditKind, own_valid_days: int | None) -> int | None:
         """Return the number of days for which a ticket of a kind of credit is valid, or None if it never expires.
 
         ``own_valid_days`` is the machine's own value, which applies if the host has set none.
         """
-        days = self.restricted_days if kind is CreditKind.RESTRICTED else self.cashable_days
+        days = self.restricted_validity_days if kind is CreditKind.RESTRICTED else self.cashable_validity_days
         if not days:
             return own_valid_days
         return None if days == NEVER_EXPIRES_DAYS else days
 
     def find_venue(self, own_venue: Venue) -> Venue:
         """Return the venue to be printed on tickets: the host's name and address if set, else the machine's own."""
-        address = " ".join(part for part in (self.address1, self.address2) if part)
-        return replace(own_venue, site=self.location or own_venue.site, address=address or own_venue.address)
+        address = " ".join(part for part in (self.address_line_1, self.address_line_2) if part)
+        return replace(
+            own_venue, site=self.venue_name or own_venue.site, address=address or own_venue.address
+        )
 
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:

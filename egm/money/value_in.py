@@ -53,9 +53,9 @@ from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import EscrowedBill
-from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
+from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
 from egm.money.records.money import PaperRecord
-from egm.money.restricted import have_terms_expired
+from egm.money.restricted import is_restricted_credit_expired
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -70,14 +70,14 @@ from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
 from meters import Transfer
 
 
-def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
+def list_acceptable_bills(machine: Machine, state: State) -> frozenset[int]:
     """Return the bill denominations to accept now; empty unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
-    is_ready = _is_ready(machine, state, "bill_acceptor")
+    is_ready = _is_ready_for_money(machine, state, "bill_acceptor")
     return list_allowed_bills(machine, bills_cents) if is_ready else frozenset()
 
 
-def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
+def _is_ready_for_money(machine: Machine, state: State, acceptor: str) -> bool:
     """Return whether an acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
     is_below_limit = machine.credit_cents < machine.profile.value_in.credit_limit_cents
     return state is State.IDLE and is_below_limit and not is_device_disabled_by_fault(machine, acceptor)
@@ -91,13 +91,17 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
     is_validated = machine.component(HostMoney).validation.is_by_host or not machine.profile.tickets.central
-    are_accepted = is_validated and tickets_may_move(machine) and find_ticket_terms(machine).redemption
-    return are_accepted and _is_ready(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
+    are_accepted = (
+        is_validated and tickets_may_move(machine) and find_ticket_terms(machine).are_tickets_accepted
+    )
+    return (
+        are_accepted and _is_ready_for_money(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
+    )
 
 
-def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
+def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
     """Return the values of the coins to accept now, in minor units; empty unless the machine is ready to play."""
-    is_ready = _is_ready(machine, state, "coin_acceptor")
+    is_ready = _is_ready_for_money(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_cents) if is_ready else frozenset()
 
 
@@ -106,7 +110,7 @@ def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
 def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
-        event.of(BillEscrowed).amount_cents in list_wanted_bills(machine, State.IDLE)
+        event.of(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
     )
 
@@ -123,7 +127,10 @@ def ticket_can_be_accepted(machine: Machine, event: Event) -> bool:
 
 def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
     """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
-    return machine.component(LockedTicket).redemption is None and machine.component(HostMoney).inquiry is None
+    return (
+        machine.component(LockedTicket).redemption is None
+        and machine.component(HostMoney).ticket_inquiry is None
+    )
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -131,7 +138,7 @@ def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
 HOPPER_FULL_FAULT: Final = "hopper.hopper_full"
 
 
-def hopper_takes_coins(machine: Machine) -> bool:
+def are_coins_routed_to_hopper(machine: Machine) -> bool:
     """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
     if (
@@ -177,10 +184,10 @@ def credit_bill(machine: Machine, _: Event) -> None:
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
-    if paper.ticket and not (desk is not None and desk.holds_redemption(paper.id)):
+    if paper.masked_ticket_number and not (desk is not None and desk.holds_redemption(paper.id)):
         _dispute_ticket(machine, paper)
         return
-    if paper.ticket:
+    if paper.masked_ticket_number:
         _credit_ticket(machine, paper)
     else:
         machine.post(
@@ -191,7 +198,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
             state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED)},
         )
     store_journal_head(machine)
-    code = "ticket_accepted" if paper.ticket else "bill_accepted"
+    code = "ticket_accepted" if paper.masked_ticket_number else "bill_accepted"
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
@@ -202,7 +209,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         VOUCHER_IN,
         TicketIn(
             amount_cents=paper.amount_cents,
-            number=paper.ticket,
+            number=paper.masked_ticket_number,
             commitment="" if number is None else compute_number_commitment(machine, number),
         ),
         entry_id=f"{paper.id}.in",
@@ -210,7 +217,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         state={
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
             **_build_restricted_state(machine, paper),
-            **build_host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
+            **build_host_ticket_state(machine, paper.id, RedemptionStatus.REDEEMED),
             **build_anchor_state(machine),
         },
     )
@@ -222,16 +229,20 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
     disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
-        f"ticket {paper.ticket} is in the box, but this machine no longer holds its lock",
+        f"ticket {paper.masked_ticket_number} is in the box, but this machine no longer holds its lock",
         subject=paper.id,
-        most_cents=0 if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
+        largest_cents=0 if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
     machine.post(
         VOUCHER_DISPUTED,
-        TicketDisputed(amount_cents=paper.amount_cents, number=paper.ticket, disputed=disputed.details),
+        TicketDisputed(
+            amount_cents=paper.amount_cents,
+            number=paper.masked_ticket_number,
+            disputed=disputed.journal_details,
+        ),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
-        state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.state},
+        state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.opening_state},
     )
     finish_disputes(machine)
 
@@ -249,7 +260,7 @@ def void_bill(machine: Machine, event: Event) -> None:
     desk = machine.installed(TicketDesk)
     paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     _void_reservation(machine, paper, reason)
-    if paper.ticket and desk is not None and desk.holds_redemption(paper.id):
+    if paper.masked_ticket_number and desk is not None and desk.holds_redemption(paper.id):
         desk.redeem_abort(paper.id, reason)
 
 
@@ -259,15 +270,15 @@ def dispute_bill(machine: Machine, event: Event) -> None:
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
-    kind = _find_credit_kind(machine, paper) if paper.ticket else ""
+    kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
     disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
         reason,
         subject=paper.id,
-        most_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
-        ticket=paper.ticket,
-        kind=kind,
+        largest_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
+        masked_ticket_number=paper.masked_ticket_number,
+        credit_kind=kind,
     )
     _void_reservation(machine, paper, reason, disputed)
     finish_disputes(machine)
@@ -279,13 +290,13 @@ def _void_reservation(
     """Void the reservation of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.component(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
-    host_state = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
-    state = {MoneyKey.PAPER: None, **(host_state if disputed is None else disputed.state)}
-    details = None if disputed is None else disputed.details
+    host_state = build_host_ticket_state(machine, paper.id, RedemptionStatus.NOT_STACKED)
+    state = {MoneyKey.PAPER: None, **(host_state if disputed is None else disputed.opening_state)}
+    details = None if disputed is None else disputed.journal_details
     entry_id, ref = f"{paper.id}.void", paper.id
-    if paper.ticket:
+    if paper.masked_ticket_number:
         ticket_details = TicketNotStacked(
-            amount_cents=paper.amount_cents, number=paper.ticket, why=reason, disputed=details
+            amount_cents=paper.amount_cents, number=paper.masked_ticket_number, why=reason, disputed=details
         )
         machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
@@ -297,7 +308,7 @@ def dispute_amount(machine: Machine, event: Event) -> None:
     """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
     unordered = event.of(UnorderedValue)
     disputed = DisputedAmount.create(
-        machine, unordered.device, unordered.why, most_cents=unordered.most_cents
+        machine, unordered.device, unordered.why, largest_cents=unordered.most_cents
     )
     open_dispute(machine, disputed)
     finish_disputes(machine)
@@ -310,14 +321,14 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     expired, if no restricted credit is on the meter.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted
+    terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
     if terms is not None:
         return {MoneyKey.RESTRICTED: terms}
     on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     if (
         on_meter is None
         or machine.read_credit_cents(CreditKind.RESTRICTED)
-        or not have_terms_expired(machine, on_meter)
+        or not is_restricted_credit_expired(machine, on_meter)
     ):
         return {}
     return {MoneyKey.RESTRICTED: None}
@@ -332,8 +343,8 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
         desk, redemption_id = machine.component(TicketDesk), locked.redemption.redemption_id
         if desk.holds_redemption(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
-        host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
-    locked.redemption = machine.component(HostMoney).inquiry = None
+        host_state = build_host_ticket_state(machine, redemption_id, RedemptionStatus.NOT_STACKED)
+    locked.redemption = machine.component(HostMoney).ticket_inquiry = None
     refusal = event.of(PaperRefused)
     details = PaperRejected(reason=refusal.reason)
     machine.post(VOUCHER_RETURNED if refusal.ticket else BILL_RETURNED, details, state=host_state)
@@ -382,8 +393,8 @@ def credit_coins(machine: Machine, event: Event) -> None:
             machine,
             "coin_acceptor",
             uncredited.why,
-            least_cents=uncredited.least_cents,
-            most_cents=uncredited.most_cents,
+            smallest_cents=uncredited.least_cents,
+            largest_cents=uncredited.most_cents,
         )
     account = machine.name_credit_account(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
@@ -400,10 +411,10 @@ def credit_coins(machine: Machine, event: Event) -> None:
     else:
         machine.post(
             COIN_IN_DISPUTED,
-            CoinInDisputed(disputed=disputed.details),
+            CoinInDisputed(disputed=disputed.journal_details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.COIN_EVENTS: event_position, **disputed.state},
+            state={MoneyKey.COIN_EVENTS: event_position, **disputed.opening_state},
         )
     finish_disputes(machine)
     if coins:

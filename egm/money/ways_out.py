@@ -27,8 +27,8 @@ def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
         machine.cash_cents == 0
         and machine.read_credit_cents(CreditKind.RESTRICTED) > 0
         and machine.profile.tickets.restricted_out
-        and find_ticket_terms(machine).restricted_out
-        and not reason_no_ticket(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
+        and find_ticket_terms(machine).may_print_restricted
+        and not reason_ticket_is_unavailable(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
     )
 
 
@@ -44,17 +44,19 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 
 def _choose_payout_method(machine: Machine) -> str:
     """Return the first payout method that is available now, in the profile's order: ticket, coins or ``hand``."""
-    return next((way for way in machine.profile.pay_out.order if _is_available(machine, way)), "hand")
+    return next(
+        (way for way in machine.profile.pay_out.order if _is_payout_method_available(machine, way)), "hand"
+    )
 
 
-def _is_available(machine: Machine, way: str) -> bool:
-    """Return whether the payout method ``way`` could pay the player's cashable credit now.
+def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
+    """Return whether the payout method ``payout_method`` could pay the player's cashable credit now.
 
     Only ``ticket`` and ``coins`` are methods of this kind; for any other it is False.
     """
-    if way == "ticket":
-        return not reason_no_ticket(machine, machine.cash_cents)
-    if way == "coins":
+    if payout_method == "ticket":
+        return not reason_ticket_is_unavailable(machine, machine.cash_cents)
+    if payout_method == "coins":
         return (
             machine.component(Devices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER) is None
@@ -64,7 +66,7 @@ def _is_available(machine: Machine, way: str) -> bool:
     return False
 
 
-def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
+def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     """Return the code of the reason why no ticket over this amount could be printed now, or an empty text.
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or paper out; ``fault``: another

@@ -65,18 +65,18 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
 
 
 @dataclass(slots=True)
-class HighestStakes:
+class HighestStakeCache:
     """A cache of the highest stake that one round of a game can cost, in credits.
 
     Its keys are the game's digest and the profile's maximum bet in credits.
     """
 
-    maxima: dict[tuple[str, int], int] = field(default_factory=dict)
+    credits_by_digest_and_bet_limit: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
     """Return the highest stake of one round of a game on this machine, in credits, raises included."""
-    game, cache = machine.games[game_id], machine.component(HighestStakes).maxima
+    game, cache = machine.games[game_id], machine.component(HighestStakeCache).credits_by_digest_and_bet_limit
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
         cache[key] = game.rules.find_highest_stake(key[1])
@@ -102,7 +102,7 @@ def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
     if not list_standing_tables(machine) or game_id not in machine.games:
         return None
     table = read_table(machine, machine.games[game_id].digest)
-    return table.denomination_cents if table is not None and table.staked else None
+    return table.denomination_cents if table is not None and table.standing_stakes else None
 
 
 # ---------------------------------------------------------------------------------------------- effects

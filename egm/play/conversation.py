@@ -36,13 +36,13 @@ class _StepRandomSource:
     """
 
     def __init__(self) -> None:
-        self.source: Draw | None = None
+        self.current_source: Draw | None = None
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a random number below ``bound`` from the generator of the game's current step."""
-        if self.source is None:
+        if self.current_source is None:
             raise GameDefectiveError("a game drew a random number outside its steps")
-        return self.source.below(bound, purpose)
+        return self.current_source.below(bound, purpose)
 
 
 class GameConversation:
@@ -88,15 +88,15 @@ class GameConversation:
 
         The first step has no choice; each further step follows from the player's ``choice``.
         """
-        self._feed.source = draw
+        self._feed.current_source = draw
         try:
             self.round.advance(choice)
         finally:
-            self._feed.source = None
+            self._feed.current_source = None
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedPicture:
+class UnreplayableGame:
     """A substitute for the :class:`GameConversation` of a decided game whose recorded draws cannot be replayed.
 
     The game is shown as its outcome was recorded.
@@ -108,15 +108,15 @@ class RecordedPicture:
 
 
 #: The exceptions of a replay whose definition, code and record do not match.
-NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
+REPLAY_ERRORS: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 def replay_game(definition: Game, game: GameRecord) -> GameConversation:
     """Replay a game from its recorded draws and choices.
 
-    Raises one of :data:`NO_REPLAY` if the result differs from the record.
+    Raises one of :data:`REPLAY_ERRORS` if the result differs from the record.
     """
-    conversation = GameConversation(definition, game.wager, game.table)
+    conversation = GameConversation(definition, game.wager, game.table_state)
     for step in game.steps:
         recorded = ReplayDraw(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
@@ -128,7 +128,7 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation | None:
     """Replay an open game up to its last recorded step; return the GameConversation, or None if the replay fails."""
-    with suppress(*NO_REPLAY):
+    with suppress(*REPLAY_ERRORS):
         return replay_game(find_definition(machine, game.game), game)
     return None
 
@@ -158,7 +158,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     """
     if game.outcome is not None or (definition.rules.is_decided_by_wheel and len(game.steps) == 1):
         return False
-    outcomes = [outcome for _, outcome in list_chance_free_answers(definition, game) if outcome is not None]
+    outcomes = [outcome for _, outcome in list_answers_without_draw(definition, game) if outcome is not None]
     if not outcomes:
         return False
     settled = list_decided_bets(replay_game(definition, game))
@@ -169,7 +169,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     )
 
 
-def list_chance_free_answers(definition: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
+def list_answers_without_draw(definition: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
     """Return the answers to the pending decision that draw no random number, each with the outcome that follows.
 
     The outcome is None if the game then continues with another decision.

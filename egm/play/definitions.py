@@ -17,7 +17,7 @@ from typing import Final
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.play.entries import GAME_SAME_VERSION, GameSameVersion
+from egm.play.entries import GAME_SAME_VERSION, VersionConflict
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameName
 from meters.transaction import JSON
@@ -41,24 +41,26 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def find_definition(machine: Machine, name: GameName) -> Game:
+def find_definition(machine: Machine, game_name: GameName) -> Game:
     """Return the game definition that a journal entry names by id, version and digest.
 
     It is that of an installed game, or is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
-    installed_game = machine.games.get(name.id) or machine.component(InstalledGames).games.get(name.id)
-    if installed_game is not None and installed_game.digest == name.digest:
+    installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games.get(
+        game_name.id
+    )
+    if installed_game is not None and installed_game.digest == game_name.digest:
         return installed_game
-    description = f"{name.id} {name.version} with digest {name.digest[:12]}"
-    stored_text = machine.journal.state(f"{PlayKey.DEFINITION}{name.digest}")
+    description = f"{game_name.id} {game_name.version} with digest {game_name.digest[:12]}"
+    stored_text = machine.journal.state(f"{PlayKey.DEFINITION}{game_name.digest}")
     if not isinstance(stored_text, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
         game = build_stored_game(stored_text)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
-    if game.digest != name.digest:
+    if game.digest != game_name.digest:
         raise GameDefectiveError(
             f"the stored definition of {description} has another digest, {game.digest[:12]}"
         )
@@ -102,8 +104,8 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
         if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in definitions:
             machine.post(
                 GAME_SAME_VERSION,
-                GameSameVersion(
-                    game=game.id, version=game.version, digest=game.digest, before=earlier_digest
+                VersionConflict(
+                    game=game.id, version=game.version, digest=game.digest, earlier_digest=earlier_digest
                 ),
             )
             changed.append(game)

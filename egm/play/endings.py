@@ -21,13 +21,13 @@ from egm.play.entries import (
     DoubleUpStakes,
     GameEnd,
     GameEndByHand,
-    StakesBack,
+    StakesReturned,
 )
 from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import GameRecord, LastGame, TableRecord
-from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, list_stakes, open_game
-from egm.play.records.tables import extract_own_part, read_table
+from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
+from egm.play.records.tables import extract_stored_state, read_table
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
 from meters import Transfer
@@ -37,7 +37,7 @@ from meters import Transfer
 @refusal_code("is_this_game")
 def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     """Return whether the outcome just shown belongs to the open game, and the game is decided."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 
 
@@ -166,8 +166,8 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
     """
     if not (game.push_cents or game.standing_cents):
         return ()
-    table = None if game.table is None else read_table(machine, game.game.digest)
-    at_stake = (*(() if table is None else table.staked), *list_stakes(machine, game))
+    table = None if game.table_state is None else read_table(machine, game.game.digest)
+    at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game))
     decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
     _, standing_stakes, pushed_stakes = split_stakes(
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
@@ -175,11 +175,11 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
     if pushed_stakes and not _has_returned_stakes(machine, game):
         machine.post(
             GAME_PUSH,
-            StakesBack(play_id=game.play_id, push_cents=game.push_cents),
+            StakesReturned(play_id=game.play_id, push_cents=game.push_cents),
             entry_id=f"{game.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
             dims=game.dims,
-            state=protection.build_counted_session(machine, won_cents=game.push_cents),
+            state=protection.build_session_change(machine, won_cents=game.push_cents),
         )
     return standing_stakes
 
@@ -203,7 +203,7 @@ def _build_closing_state(
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
-        **protection.build_counted_session(machine, won_cents=total_cents),
+        **protection.build_session_change(machine, won_cents=total_cents),
         **_build_table_state(machine, game, stakes),
     }
 
@@ -213,10 +213,13 @@ def _build_table_state(
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest
-    own_state = None if game.outcome is None else extract_own_part(machine, digest, game.outcome.table)
-    if own_state is None and extract_own_part(machine, digest, game.table) is None:
+    own_state = None if game.outcome is None else extract_stored_state(machine, digest, game.outcome.table)
+    if own_state is None and extract_stored_state(machine, digest, game.table_state) is None:
         return {}
     table = TableRecord(
-        game=game.game, denomination_cents=game.denomination_cents, table=own_state, staked=stakes
+        game=game.game,
+        denomination_cents=game.denomination_cents,
+        table_state=own_state,
+        standing_stakes=stakes,
     )
     return {f"{TableKey.TABLE}{digest}": None if own_state is None else table}

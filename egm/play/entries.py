@@ -1,7 +1,7 @@
 """The journal entries of play: games, tables, prizes in kind, residual credit and player protection."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final, Literal
 
@@ -13,13 +13,13 @@ from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrizeRecord
 from egm.play.keys import PlayKey, TableKey
-from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, TableReturned
+from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, TableBetsReturned
 from egm.play.records.games import GAME_CHOICE_KIND
 from egm.play.records.protection import ReminderRecord
 from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
 from egm.progressive.keys import ProgressiveKey
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Digest, Persons, Serial, Time
 from egm.staff.records import RulingDetails
 from meters import Phase
@@ -49,7 +49,7 @@ class DoubleUpStakes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StakesBack:
+class StakesReturned:
     """A game returned stakes to the player before its end."""
 
     play_id: str
@@ -76,10 +76,10 @@ class GameEndByHand(GameEnd):
 class VoidedOutcome:
     """The result of a void game: whether it was decided, and what the game and its progressive levels had won."""
 
-    decided: bool
+    is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game was decided."""
     win_cents: Count | None
-    levels_cents: Count
+    progressive_win_cents: Count = field(metadata=stored_as("levels_cents"))
     """The sum that the game had won from progressive levels."""
 
 
@@ -92,14 +92,14 @@ class GameVoid(RulingDetails):
     """The stakes returned to the player."""
     ruling: Ruling
     """The reason: a defect of the machine, or a game disrupted from outside."""
-    settled: tuple[Mapping[str, JSON], ...] = omit_if_default(())
+    settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
     """The bets of the void game that stay decided."""
-    recorded: VoidedOutcome
+    recorded_outcome: VoidedOutcome = field(metadata=stored_as("recorded"))
     """The result of the game as far as the journal had recorded it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameDiffers:
+class ReplayDifference:
     """The draws of a decided game no longer give its recorded outcome; it is paid as recorded."""
 
     play_id: str
@@ -108,13 +108,13 @@ class GameDiffers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameSameVersion:
+class VersionConflict:
     """A game is installed under a version number under which another definition was played here."""
 
     game: str
     version: str
     digest: Digest
-    before: Digest
+    earlier_digest: Digest
     """The digest of the definition that was played here under this version."""
 
 
@@ -122,14 +122,14 @@ class GameSameVersion:
 class LargestPrizes:
     """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
 
-    code: Digest
+    code_digest: Digest = field(metadata=stored_as("code"))
     """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
     """For each way to bet: the largest win in credits, or None, and the cost of the bet in credits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameExamined(LargestPrizes):
+class LargestPrizesComputed(LargestPrizes):
     """The largest prizes of a game were computed and are stored."""
 
     game: str
@@ -149,19 +149,19 @@ class RecallShown:
 class MachineChecked:
     """Staff had the machine checked before a large hand-pay: game, accounts, software, meters, journal head."""
 
-    game: str
+    replay_result: str = field(metadata=stored_as("game"))
     """The result of replaying the last game: ``right``, ``none`` if there is no game, or the difference as text."""
-    books: str
+    journal_result: str = field(metadata=stored_as("books"))
     """The result of checking the journal's sums and hash chain: ``right``, or the error as text."""
     play_id: str | None
     digest: Digest | None
     software: Mapping[str, str] | None
     """Version, signer and one digest of the signed software; null if it is not signed."""
-    handpay: str | None
+    handpay_id: str | None = field(metadata=stored_as("handpay"))
     """The id of the open hand-pay, or null."""
     meters: Mapping[str, int]
     """The meters at the time of the check, without those that are zero."""
-    head: Digest
+    head_hash: Digest = field(metadata=stored_as("head"))
     """The hash of the journal's last entry."""
     persons: Persons
     remark: str
@@ -218,7 +218,7 @@ GAME_DOUBLE_UP: Final = Entry(
 GAME_PUSH: Final = Entry(
     kind=PLAY_PUSH,
     is_bookkeeping=True,
-    record=StakesBack,
+    record=StakesReturned,
     moves=(_PUSH_MOVE,),
     may_write=(PlayKey.SESSION,),
     dimension_names=_GAME_DIMENSIONS,
@@ -260,14 +260,14 @@ GAME_VOID: Final = Entry(
 )
 GAME_DIFFERS: Final = Entry(
     kind="game.differs",
-    record=GameDiffers,
+    record=ReplayDifference,
     significance=Significance(Effect.LOG),
 )
-GAME_SAME_VERSION: Final = Entry(kind="game.same_version", record=GameSameVersion)
-GAME_EXAMINED: Final = Entry(kind="game.examined", record=GameExamined, writes=(PlayKey.EXAMINED,))
+GAME_SAME_VERSION: Final = Entry(kind="game.same_version", record=VersionConflict)
+GAME_EXAMINED: Final = Entry(kind="game.examined", record=LargestPrizesComputed, writes=(PlayKey.EXAMINED,))
 TABLE_RETURNED: Final = Entry(
     kind="table.returned",
-    record=TableReturned,
+    record=TableBetsReturned,
     about="Bets were returned from a table between two games.",
     moves=(_PUSH_MOVE,),
     writes=(TableKey.TABLE,),
@@ -302,7 +302,7 @@ class PrizesWon:
 class PrizesExchanged:
     """Staff exchanged prizes in kind for their stated value, which is reserved for a hand-pay."""
 
-    handpay: str
+    handpay_id: str = field(metadata=stored_as("handpay"))
     prizes: tuple[PrizeRecord, ...]
     amount_cents: Cents
     machine: Serial
@@ -313,8 +313,8 @@ class PrizesExchanged:
 class HandpayReplaced:
     """A hand-pay was voided, because its prizes in kind were exchanged for money; another hand-pay replaces it."""
 
-    handpay: str
-    by: str
+    handpay_id: str = field(metadata=stored_as("handpay"))
+    replacement_id: str = field(metadata=stored_as("by"))
     """The id of the hand-pay that replaces the voided one."""
 
 
@@ -404,9 +404,9 @@ class SessionEnded:
 class LimitSet:
     """A player set a limit for themselves."""
 
-    of: Literal["minutes", "cents"]
+    limited_quantity: Literal["minutes", "cents"] = field(metadata=stored_as("of"))
     """Whether the limit is a time or a net cost."""
-    value: Count
+    limit_value: Count = field(metadata=stored_as("value"))
     """The limit, in minutes or in minor units; 0 removes it."""
 
 
@@ -473,7 +473,7 @@ class TimeCharged:
     amount_cents: Cents
     minutes: Count
     """The time that the charge pays for."""
-    until: Time
+    paid_until: Time = field(metadata=stored_as("until"))
     """The time until which the position has paid."""
 
 

@@ -41,26 +41,26 @@ class InstalledGame:
 
     game: Game
     denominations_cents: tuple[int, ...]
-    return_min: Fraction
+    lowest_return: Fraction
     pools: Pools
     long_odds: tuple[LongOdds, ...] = ()
     certificate: Certificate | None = None
-    chances: tuple[Chances, ...] = ()
-    returns: Mapping[str, str] = field(default_factory=dict)
+    bet_chances: tuple[Chances, ...] = ()
+    return_percent_by_spot_group: Mapping[str, str] = field(default_factory=dict)
     """For a table: the return of each kind of bet by spot group, in percent; the main bet is first."""
 
     @property
     def lowest_return_percent(self) -> str:
         """Return the lowest return of all ways to bet as text: in percent, rounded down to hundredths."""
-        return format_percent(self.return_min)
+        return format_percent(self.lowest_return)
 
 
 @dataclass(frozen=True, slots=True)
 class CertificateRules:
     """The rules about game certificates: the certifier's public key (hex, or empty), and whether all games need one."""
 
-    key: str = ""
-    are_required: bool = False
+    public_key_hex: str = ""
+    are_certificates_required: bool = False
 
     def verify_certificate(
         self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
@@ -70,14 +70,14 @@ class CertificateRules:
         Raises OperatorError if a required certificate is missing, or if a certificate does not match.
         """
         if slot.certificate is None:
-            if self.are_required:
+            if self.are_certificates_required:
                 raise OperatorError(
                     f"{game.id}: has no certificate, but the profile {profile.id} requires one for every game"
                 )
             return None
-        if not self.key:
+        if not self.public_key_hex:
             raise OperatorError(f"{game.id}: has a certificate, but machine.certifier names no key")
-        certificate = Certificate.read(slot.certificate, self.key)
+        certificate = Certificate.read(slot.certificate, self.public_key_hex)
         certificate.check_certifies(game.id, game.digest, profile.id, lowest_return)
         return certificate
 
@@ -86,25 +86,25 @@ class CertificateRules:
 class RefusedGame:
     """A game of the cabinet file that this cabinet does not offer, and the reason."""
 
-    game: str
+    game_id: str
     reason: str
 
 
 def admit_games(
     slots: tuple[GameSlot, ...],
     profile: Profile,
-    levels: tuple[LevelSlot, ...] = (),
-    prizes: Prizes = compute_largest_prizes,
-    certifying: CertificateRules = CertificateRules(),
+    level_slots: tuple[LevelSlot, ...] = (),
+    compute_prizes: Prizes = compute_largest_prizes,
+    certificate_rules: CertificateRules = CertificateRules(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
     has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Load the games of the cabinet file; return those that may be offered, and those refused with the reason.
 
-    The checks are those of Québec ss. 85, 93, 122. ``levels`` are the games' progressive levels in the
-    cabinet file. ``prizes`` returns the largest prizes of a game, for profiles that limit them.
-    ``certifying`` are the rules about certificates. ``report_progress`` is called with the number of each
+    The checks are those of Québec ss. 85, 93, 122. ``level_slots`` are the games' progressive levels in the
+    cabinet file. ``compute_prizes`` returns the largest prizes of a game, for profiles that limit them.
+    ``certificate_rules`` are the rules about certificates. ``report_progress`` is called with the number of each
     game and the game, before it is examined. ``has_wheel`` is whether the cabinet has a real roulette wheel.
     """
     installed_games: dict[str, InstalledGame] = {}
@@ -112,7 +112,9 @@ def admit_games(
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
-            installed_game = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
+            installed_game = _examine_game(
+                slot, profile, level_slots, compute_prizes, certificate_rules, has_wheel=has_wheel
+            )
         except (PaytableError, OperatorError) as error:
             refused_games.append(RefusedGame(slot.game, str(error)))
             continue
@@ -128,9 +130,9 @@ def admit_games(
 def _examine_game(
     slot: GameSlot,
     profile: Profile,
-    levels: tuple[LevelSlot, ...],
-    prizes: Prizes,
-    certifying: CertificateRules,
+    level_slots: tuple[LevelSlot, ...],
+    compute_prizes: Prizes,
+    certificate_rules: CertificateRules,
     *,
     has_wheel: bool,
 ) -> InstalledGame:
@@ -153,7 +155,7 @@ def _examine_game(
     minimum = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
-    bets = _list_offered_bets(game, analysis, levels)
+    bets = _list_offered_bets(game, analysis, level_slots)
     returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
     bet_below_minimum = minimum.find_bet_below(
@@ -164,10 +166,10 @@ def _examine_game(
             f"{game.id}: returns {format_percent(returns[bet_below_minimum], 4)} % at bet {bet_below_minimum}; "
             f"the profile {profile.id} requires at least {format_percent(minimum.least)} % of a {game.family} game"
         )
-    certificate = certifying.verify_certificate(slot, game, profile, lowest_return)
-    _check_chance_decides(game, analysis, profile)
-    denominations_cents = _list_allowed_denominations(game, slot, profile, prizes)
-    pools = create_pools(game, denominations_cents, levels)
+    certificate = certificate_rules.verify_certificate(slot, game, profile, lowest_return)
+    _check_draws_and_prize_odds(game, analysis, profile)
+    denominations_cents = _list_allowed_denominations(game, slot, profile, compute_prizes)
+    pools = create_pools(game, denominations_cents, level_slots)
     _check_prize_limit(pools, profile)
     offered_cents = tuple(cents for cents in denominations_cents if list_available_bets(pools, game, cents))
     if not offered_cents:
@@ -180,11 +182,11 @@ def _examine_game(
         list_long_odds(bets, profile.awards.odds_limits),
         certificate,
         list_bet_chances(bets),
-        list_bet_returns(game, bets),
+        list_return_percents(game, bets),
     )
 
 
-def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
+def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     """Return the lowest return of each kind of bet at a table, in percent, by the group of its spots.
 
     The main bet is first. A bet staked together with others that need it (an ante with its raises) is listed
@@ -217,7 +219,7 @@ def _list_offered_bets(
     )
 
 
-def _check_chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
+def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile) -> None:
     """Raise OperatorError if the game draws no numbers, or if a prize's odds exceed the profile's limit."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
@@ -264,7 +266,7 @@ def _check_prize_limit(pools: Pools, profile: Profile) -> None:
 
 
 def _list_allowed_denominations(
-    game: Game, slot: GameSlot, profile: Profile, prizes: Prizes
+    game: Game, slot: GameSlot, profile: Profile, compute_prizes: Prizes
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none is left."""
     requested_cents = slot.denominations_cents or game.denominations_cents
@@ -291,13 +293,15 @@ def _list_allowed_denominations(
         return tuple(offered_cents)
     largest_wins_cents: dict[int, int] = {}
     for cents in offered_cents:
-        largest_win_cents = compute_largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
+        largest_win_cents = compute_largest_win_cents(
+            game, cents, rules.bet_limit_cents, compute_prizes(game)
+        )
         if largest_win_cents is None:
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"
             )
         if game.rules.list_spots():  # at a table, each wager is checked separately before it is accepted
-            largest_win_cents = min(win * cents for win, _ in prizes(game) if win is not None)
+            largest_win_cents = min(win * cents for win, _ in compute_prizes(game) if win is not None)
         largest_wins_cents[cents] = largest_win_cents
     allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= win_limit_cents)
     if not allowed_cents:

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import GameChoice, GameRecord
-from egm.play.records.games import GAME_CHOICE_KIND, open_game
+from egm.play.records.games import GAME_CHOICE_KIND, find_open_game
 from egm.record_codec import from_json
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_STARTS
@@ -36,8 +36,8 @@ class TableResult:
 class LastResults:
     """The tables' results read from the journal so far, by definition, and the number of the last entry read."""
 
-    by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
-    read_to: int = 0
+    results_by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
+    last_sequence_read: int = 0
     started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
     """Games whose start has been read and whose end has not, by play id, each with its display data so far."""
 
@@ -47,15 +47,15 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.list_spots():
         return ()
-    results, shown_game = machine.component(LastResults), open_game(machine)
-    kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.read_to
+    results, shown_game = machine.component(LastResults), find_open_game(machine)
+    kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.last_sequence_read
     if since < machine.journal.sequence:
-        results.read_to = machine.journal.sequence
+        results.last_sequence_read = machine.journal.sequence
         new_entries = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
     shown_id = "" if shown_game is None else shown_game.round_id
-    results_of_game = results.by_digest.get(game.digest, ())
+    results_of_game = results.results_by_digest.get(game.digest, ())
     return tuple(result.text for result in results_of_game if not shown_id or result.round_id != shown_id)
 
 
@@ -83,10 +83,11 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
     """Add the result of a game to its table; a round of several seats is added once, with its first game that ends."""
     digest = game.game.digest
-    earlier_results = results.by_digest.get(digest, ())
+    earlier_results = results.results_by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier_results):
         return
     remaining_results = () if display.get("new_shoe") else earlier_results
-    results.by_digest[digest] = (TableResult(str(display["result"]), game.round_id), *remaining_results)[
-        :MAX_RESULTS
-    ]
+    results.results_by_digest[digest] = (
+        TableResult(str(display["result"]), game.round_id),
+        *remaining_results,
+    )[:MAX_RESULTS]

@@ -14,7 +14,7 @@ from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
 from egm.play.events import CheckForm
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import find_last_game, open_game
+from egm.play.records.games import find_last_game, find_open_game
 from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
 from paytables import PaytableError
@@ -22,24 +22,24 @@ from paytables import PaytableError
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the recorded game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
-    game, last_game = open_game(machine), find_last_game(machine)
+    game, last_game = find_open_game(machine), find_last_game(machine)
     game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     check = MachineChecked(
-        game="none" if game is None else _check_replay(machine, game),
-        books=_check_journal(machine),
+        replay_result="none" if game is None else _check_replay(machine, game),
+        journal_result=_check_journal(machine),
         play_id=None if game is None else game.play_id,
         digest=None if game is None else game.game.digest,
         software=_describe_software(machine),
-        handpay=None if handpay is None else handpay.id,
+        handpay_id=None if handpay is None else handpay.id,
         meters={name: value for name, value in values.items() if value},
-        head=machine.journal.head_hash,
+        head_hash=machine.journal.head_hash,
         persons=tuple(list_event_persons(machine, event)),
         remark=event.of(CheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, check)
-    is_right = {check.game, check.books} <= {"right", "none"}
+    is_right = {check.replay_result, check.journal_result} <= {"right", "none"}
     machine.notice = Notice(
         code="machine_checked" if is_right else "machine_check_failed",
         severity="info" if is_right else "alarm",

@@ -17,8 +17,8 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import showing
 from egm.play.entries import GAME_VOID
-from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryWon
-from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeWon
+from egm.play.records.games import GameInProgress, find_open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
@@ -31,7 +31,7 @@ from meters import Transfer
 from meters.recall import PLAY_STARTS
 
 
-def record_mystery(machine: Machine, event: Event) -> None:
+def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
     If that game is closed, the prize is paid by hand as soon as possible. A repeated report changes nothing.
@@ -42,10 +42,10 @@ def record_mystery(machine: Machine, event: Event) -> None:
     level, prize = report.level, report.won
     if machine.journal.has_transaction(unproved.build_prize_entry_id(prize.claim)):
         return
-    current_game = open_game(machine)
+    current_game = find_open_game(machine)
     game = (
         current_game
-        if current_game is not None and _has_fed_level(current_game, level, prize.sequence)
+        if current_game is not None and _has_contributed_to_level(current_game, level, prize.sequence)
         else None
     )
     game = game or _find_contributing_game(machine, level, prize.sequence)
@@ -90,7 +90,7 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Yield each held mystery prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
     for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
-        if held_prize.ruling is None or not _can_open_handpay(machine, open_game(machine)):
+        if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
         level, prize = held_prize.pool, Won.model_validate(held_prize.won)
         game = _find_contributing_game(machine, level, prize.sequence)
@@ -100,7 +100,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again with the amount of its progressive award, now locked by the controller (AR 29.1(b))."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is not None and any(
         award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
     ):
@@ -115,16 +115,22 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- which game
-def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
+def _has_contributed_to_level(game: GameRecord, level: str, sequence: int) -> bool:
     """Return whether the game's wager made contribution ``sequence`` to the progressive level."""
-    return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
+    return any(
+        share.pool == level and share.contribution_number == sequence for share in game.levels.contributions
+    )
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made contribution ``sequence`` to the progressive level, or None."""
     for entry in machine.journal.entries(PLAY_STARTS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
+        sequences = [
+            s.contribution_number
+            for s in game.levels.contributions
+            if s.pool == level and s.contribution_number is not None
+        ]
         if sequence in sequences:
             return game
         if sequences and max(sequences) < sequence:
@@ -150,24 +156,24 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 # -------------------------------------------------------------------------------------------- what is written
 
 
-def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryWon:
+def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its opened secret, and the commitment received before, if any."""
     commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
-    return MysteryWon(
+    return MysteryPrizeWon(
         play_id=None if game is None else game.play_id,
         pool=level,
-        claim=prize.claim,
-        sequence=prize.sequence,
+        claim_id=prize.claim,
+        contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
-        order=prize.order,
-        trigger=prize.trigger.to_json(),
+        hit_number=prize.order,
+        opened_secret=prize.trigger.to_json(),
         commitment=commitment,
-        proved=not unproved.find_prize_doubt(machine, level, prize),
+        is_proved=not unproved.find_prize_doubt(machine, level, prize),
     )
 
 
 def _build_claim_state(
-    machine: Machine, game: GameRecord, level: str, prize: Won, way: str | None
+    machine: Machine, game: GameRecord, level: str, prize: Won, payment_method: str | None
 ) -> dict[str, object]:
     """Return the machine state that stores the claim to a mystery prize, until the controller has closed it."""
     record = ClaimRecord(
@@ -180,7 +186,7 @@ def _build_claim_state(
         game=game.game.id,
         at_utc=machine.clock.now().isoformat(),
         amount_cents=prize.amount_cents,
-        way=way,
+        way=payment_method,
         unanswered=False,
     )
     return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
@@ -188,7 +194,7 @@ def _build_claim_state(
 
 def _find_level_name(game: GameRecord, level: str) -> str:
     """Return the name that the game's definition gives to a progressive level."""
-    return next((name for name, pool in game.levels.pools.items() if pool == level), level)
+    return next((name for name, pool in game.levels.pool_by_level.items() if pool == level), level)
 
 
 def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
@@ -196,8 +202,8 @@ def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Wo
     hit = LevelHitRecord(
         pool=level,
         level=_find_level_name(game, level),
-        mystery=True,
-        claim=prize.claim,
+        is_mystery=True,
+        claim_id=prize.claim,
         amount_cents=prize.amount_cents,
     )
     machine.post(

@@ -37,7 +37,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     counted in all of them. Several analyses of the same spots in the same table state (other stakes, other
     strategies) count as one way to bet.
     """
-    chances_by_way: dict[object, Chances] = {}
+    chances_by_bet: dict[object, Chances] = {}
     for bet in bets:
         top_awards = [award for award in list_awards(bet) if award.top]
         if not top_awards:
@@ -48,7 +48,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
         bet_name = bet.bet.partition(" at ")[0]
         spots = _list_spots(bet)
         hit = _compute_hit_probability(bet)
-        chances_by_way.setdefault(
+        chances_by_bet.setdefault(
             (spots, json.dumps(bet.table, sort_keys=True)) if spots else bet_name,
             Chances(
                 bet=bet_name,
@@ -66,7 +66,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
                 hands=_count_hands(bet),
             ),
         )
-    return tuple(chances_by_way.values())
+    return tuple(chances_by_bet.values())
 
 
 def _compute_prize_rate(bet: BetAnalysis) -> Fraction:

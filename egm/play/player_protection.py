@@ -43,7 +43,7 @@ PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
 
 # ---------------------------------------------------------------------------------------------- the count
-def build_counted_session(
+def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
     """Return the stored state of the player's session after a game's transaction.
@@ -65,7 +65,9 @@ def build_counted_session(
 def _create_session(machine: Machine) -> SessionRecord:
     """Return a new session, which begins now."""
     since = machine.times.read_steady_time().isoformat(timespec="seconds")
-    return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
+    return SessionRecord(
+        since=since, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
+    )
 
 
 def _read_own_limits(machine: Machine) -> OwnLimits:
@@ -79,17 +81,17 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     return max(0, int(elapsed / timedelta(minutes=1)))
 
 
-def find_next_due_time(machine: Machine) -> datetime | None:
+def find_next_reminder_time(machine: Machine) -> datetime | None:
     """Return when time alone will make a reminder due or end a pause of play; None if never."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
-        return datetime.fromisoformat(reminder.until) if reminder.until else None
+        return datetime.fromisoformat(reminder.pause_end) if reminder.pause_end else None
     if session is None:
         return None
     minutes = [
         at
-        for at in (_find_limits(machine)[0], _find_next_reminder_minute(machine, session))
+        for at in (_find_session_limits(machine)[0], _find_next_reminder_minute(machine, session))
         if at is not None
     ]
     if not minutes:
@@ -97,14 +99,14 @@ def find_next_due_time(machine: Machine) -> datetime | None:
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
-def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
+def _find_session_limits(machine: Machine) -> tuple[int | None, int | None]:
     """Return the limits of the session in time (minutes) and in net cost (minor units); None: no such limit.
 
     Each is the lower of the profile's limit and the player's own.
     """
     rules, own_limits = machine.profile.protection, _read_own_limits(machine)
-    minutes = [limit for limit in (rules.limit_minutes, own_limits.minutes) if limit]
-    cents = [limit for limit in (rules.limit_spend_cents, own_limits.cents) if limit]
+    minutes = [limit for limit in (rules.limit_minutes, own_limits.limit_minutes) if limit]
+    cents = [limit for limit in (rules.limit_spend_cents, own_limits.limit_cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
@@ -113,7 +115,7 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
     The profile lists the steps between reminders; the last step repeats.
     """
-    steps, number = machine.profile.protection.remind_minutes, session.time_reminders + 1
+    steps, number = machine.profile.protection.remind_minutes, session.time_reminder_count + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
@@ -130,14 +132,14 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
-    limit_minutes, limit_cents = _find_limits(machine)
+    limit_minutes, limit_cents = _find_session_limits(machine)
     step_cents = machine.profile.protection.remind_spend_cents
     remind_at = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
         ("time", remind_at is not None and minutes >= remind_at),
-        ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminders),
+        ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminder_count),
     )
     return next((kind for kind, holds in kinds if holds), None)
 
@@ -176,8 +178,8 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
-        and bool(reminder.until)
-        and machine.times.read_steady_time() >= datetime.fromisoformat(reminder.until)
+        and bool(reminder.pause_end)
+        and machine.times.read_steady_time() >= datetime.fromisoformat(reminder.pause_end)
     )
 
 
@@ -224,10 +226,12 @@ def show_reminder(machine: Machine, _: Event) -> None:
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
         _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents"),
-        _find_limits(machine),
+        _find_session_limits(machine),
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
-    reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
+    reminder = ReminderRecord(
+        kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=until, is_own_limit=is_own
+    )
     machine.post(
         REMINDER_SHOWN,
         reminder,
@@ -236,8 +240,10 @@ def show_reminder(machine: Machine, _: Event) -> None:
             PlayKey.REMINDER: reminder,
             PlayKey.SESSION: replace(
                 session,
-                time_reminders=_count_time_reminders_due(machine, minutes),
-                spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
+                time_reminder_count=_count_time_reminders_due(machine, minutes),
+                spend_reminder_count=max(
+                    session.spend_reminder_count, spent_cents // step_cents if step_cents else 0
+                ),
             ),
         },
     )
@@ -270,14 +276,18 @@ def end_session(machine: Machine, _: Event) -> None:
     machine.post(SESSION_ENDED, SessionEnded(minutes=minutes, spent_cents=session.spent_cents), state=cleared)
 
 
-def set_limit(machine: Machine, event: Event) -> None:
+def set_own_limit(machine: Machine, event: Event) -> None:
     """Store the limit of time or cost that the player has set for themselves."""
     own_limits, request = _read_own_limits(machine), event.of(LimitRequest)
     value, of = request.value, request.options.of
     if of is None or value is None:
         raise InvariantError("a limit was requested that the machine does not offer")
-    limits = replace(own_limits, minutes=value) if of == "minutes" else replace(own_limits, cents=value)
-    machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
+    limits = (
+        replace(own_limits, limit_minutes=value)
+        if of == "minutes"
+        else replace(own_limits, limit_cents=value)
+    )
+    machine.post(LIMIT_SET, LimitSet(limited_quantity=of, limit_value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")
 
 
@@ -291,8 +301,8 @@ def build_reminder_view(machine: Machine) -> messages.Reminder | None:
         kind=reminder.kind,
         minutes=reminder.minutes,
         spent_cents=reminder.spent_cents,
-        until_utc=reminder.until,
-        is_own=reminder.own,
+        until_utc=reminder.pause_end,
+        is_own=reminder.is_own_limit,
     )
 
 
@@ -305,8 +315,8 @@ def build_session_view(machine: Machine) -> messages.Session | None:
     return messages.Session(
         since_utc=session.since,
         spent_cents=session.spent_cents,
-        limit_minutes=own_limits.minutes or 0,
-        limit_cents=own_limits.cents or 0,
+        limit_minutes=own_limits.limit_minutes or 0,
+        limit_cents=own_limits.limit_cents or 0,
     )
 
 

@@ -111,12 +111,12 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
         kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
         amount_cents=handpay.worth_cents,
         prizes=(),
-        instead_of=handpay.id,
+        replaced_reservation_id=handpay.id,
     )
     machine.post(
         PRIZES_EXCHANGED,
         PrizesExchanged(
-            handpay=handpay.id,
+            handpay_id=handpay.id,
             prizes=handpay.prizes,
             amount_cents=value_cents,
             machine=machine.identity.serial,
@@ -139,7 +139,7 @@ def _replace_prize_by_cash(flow: Transfer) -> Transfer:
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether prizes in kind were exchanged for money, but their older reservation is still open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    return handpay is not None and bool(handpay.instead_of)
+    return handpay is not None and bool(handpay.replaced_reservation_id)
 
 
 def void_exchanged_reservation(machine: Machine, _: Event) -> None:
@@ -148,11 +148,11 @@ def void_exchanged_reservation(machine: Machine, _: Event) -> None:
     This happens directly after the exchange or, after a power loss, at the next start.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    replaced_handpay_id = handpay.instead_of
+    replaced_handpay_id = handpay.replaced_reservation_id
     machine.post(
         HANDPAY_REPLACED,
-        HandpayReplaced(handpay=replaced_handpay_id, by=handpay.id),
+        HandpayReplaced(handpay_id=replaced_handpay_id, replacement_id=handpay.id),
         entry_id=f"{replaced_handpay_id}.replaced",
         ref=replaced_handpay_id,
-        state={MoneyKey.HANDPAY: replace(handpay, instead_of="")},
+        state={MoneyKey.HANDPAY: replace(handpay, replaced_reservation_id="")},
     )

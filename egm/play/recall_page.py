@@ -281,7 +281,7 @@ def _build_play_tables(
     ]
     steps_by_number = dict(enumerate(steps, 1))
     first = len(game.steps) - len(play.steps)
-    numbers_by_table = {n for n, entry in enumerate(play.steps, first) if _read_step(entry).by_table}
+    numbers_by_table = {n for n, entry in enumerate(play.steps, first) if _read_step(entry).is_table_answer}
     choices = [
         (
             _format_answer_label(n, steps_by_number.get(n), positions, is_by_table=n in numbers_by_table),
@@ -332,7 +332,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     game = _apply_later_steps(play)
     steps: list[ReplayStep] = []
     try:
-        conversation = GameConversation(find_definition(machine, game.game), game.wager, game.table)
+        conversation = GameConversation(find_definition(machine, game.game), game.wager, game.table_state)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:

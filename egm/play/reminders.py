@@ -8,7 +8,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.play.keys import PlayKey
-from egm.play.player_protection import find_next_due_time, session_is_over
+from egm.play.player_protection import find_next_reminder_time, session_is_over
 
 
 class Reminders:
@@ -24,7 +24,7 @@ class Reminders:
         self._context = context
         self._machine = context.engine.machine
         self._news = asyncio.Event()
-        self._left_ns: int | None = None
+        self._session_over_since_ns: int | None = None
 
     async def run(self) -> None:
         """Check for due reminders to the player after every event, and at the time the next reminder or end is due."""
@@ -46,10 +46,10 @@ class Reminders:
         self._submit_if_accepted(EventType.PAUSE_OVER)
         self._submit_if_accepted(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
-            self._left_ns = None
-        elif self._left_ns is None:
-            self._left_ns = self._context.clock.monotonic_ns()
-        if self._left_ns is not None and self._compute_gap_seconds_left() <= 0:
+            self._session_over_since_ns = None
+        elif self._session_over_since_ns is None:
+            self._session_over_since_ns = self._context.clock.monotonic_ns()
+        if self._session_over_since_ns is not None and self._compute_gap_seconds_left() <= 0:
             self._submit_if_accepted(EventType.SESSION_OVER)
 
     def _submit_if_accepted(self, event_type: EventType) -> None:
@@ -59,7 +59,7 @@ class Reminders:
 
     def _compute_gap_seconds_left(self) -> float:
         """Return the seconds until a player without credit counts as having left; negative if that time has passed."""
-        absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
+        absent_ns = self._context.clock.monotonic_ns() - (self._session_over_since_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
@@ -69,11 +69,11 @@ class Reminders:
         is open), waits for the event that changes the state.
         """
         waits = []
-        if (at := find_next_due_time(self._machine)) is not None:
+        if (at := find_next_reminder_time(self._machine)) is not None:
             seconds = (at - self._machine.times.read_steady_time()).total_seconds()
             if seconds > 0 or self._is_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
-        if self._left_ns is not None:
+        if self._session_over_since_ns is not None:
             seconds = self._compute_gap_seconds_left()
             if seconds > 0 or self._is_accepted(EventType.SESSION_OVER):
                 waits.append(seconds)

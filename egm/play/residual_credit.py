@@ -29,7 +29,7 @@ def build_residual_view(machine: Machine) -> Residual | None:
     is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
     if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
         return None
-    prize_cents = build_residual_terms(machine).useful_cents if is_playable else 0
+    prize_cents = build_residual_terms(machine).smallest_useful_cents if is_playable else 0
     return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
@@ -41,7 +41,7 @@ def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
     Credit is residual if it is too small for a game and for a coin.
     """
     is_offered = machine.profile.pay_out.residual == "given_up"
-    return is_offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
+    return is_offered and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
 
 
 @refusal_code("residual_may_be_played")
@@ -52,7 +52,7 @@ def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
         and machine.chance is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and not play_is_paused(machine)
-        and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
+        and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
     )
 
 
@@ -75,7 +75,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
             Event(EventType.CHANCE_FAILED, Failure(detail="the random number generator is not running"))
         )
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).useful_cents
+    amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
     try:
         with machine.chance.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)

@@ -4,9 +4,9 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import NO_REPLAY, GameConversation, RecordedPicture, replay_game
+from egm.play.conversation import REPLAY_ERRORS, GameConversation, UnreplayableGame, replay_game
 from egm.play.definitions import find_definition
-from egm.play.entries import GAME_DIFFERS, GameDiffers
+from egm.play.entries import GAME_DIFFERS, ReplayDifference
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import require_open_game
@@ -39,28 +39,28 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
     try:
         game = require_open_game(machine)
         machine.component(GameInProgress).conversation = _rebuild_open_game(machine, game)
-    except NO_REPLAY as error:
+    except REPLAY_ERRORS as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 
 
-def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | RecordedPicture":
+def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | UnreplayableGame":
     """Return the open game replayed from its record, or as its outcome was recorded.
 
-    Only a decided game may be shown as recorded. Raises one of :data:`NO_REPLAY` for an undecided game.
+    Only a decided game may be shown as recorded. Raises one of :data:`REPLAY_ERRORS` for an undecided game.
     """
     try:
         return replay_game(find_definition(machine, game.game), game)
-    except NO_REPLAY as error:
+    except REPLAY_ERRORS as error:
         if game.outcome is None:
             raise
         merchandise.list_won_prizes(machine, game)  # only the definition has the value of a prize in kind
-        _note_difference(machine, game, error)
-        return RecordedPicture()
+        _record_replay_difference(machine, game, error)
+        return UnreplayableGame()
 
 
-def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
+def _record_replay_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
     """Record, unless done already, that the draws of a decided game do not give its outcome.
 
     It is paid as recorded.
@@ -69,7 +69,7 @@ def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> No
     if not machine.journal.has_transaction(entry_id):
         machine.post(
             GAME_DIFFERS,
-            GameDiffers(play_id=game.play_id, why=str(error), win_cents=game.returned_cents),
+            ReplayDifference(play_id=game.play_id, why=str(error), win_cents=game.returned_cents),
             entry_id=entry_id,
         )
     machine.notice = Notice(code="game_differs", severity="alarm")

@@ -21,22 +21,22 @@ from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
 from egm.play.choosing import is_within_profile_limits
 from egm.play.conversation import (
-    NO_REPLAY,
+    REPLAY_ERRORS,
     GameConversation,
-    RecordedPicture,
+    UnreplayableGame,
     can_win_without_draw,
-    list_chance_free_answers,
+    list_answers_without_draw,
 )
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, RecordedStep
-from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
-from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_common_round, may_answer
-from egm.play.showing import find_question, send_screen_update
+from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_shared_round, may_answer
+from egm.play.showing import find_pending_decision, send_screen_update
 from egm.play.time_charge import collect_time_charge
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
@@ -84,39 +84,39 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
     return chance_is_ready(machine) or any(
-        choice.value == option for option, _ in _list_available_free_answers(machine)
+        choice.value == option for option, _ in _list_available_answers_without_draw(machine)
     )
 
 
-def has_won_already(machine: Machine) -> bool:
+def can_collect_win_without_draw(machine: Machine) -> bool:
     """Return whether some answer to the open game's decision would end it with a win, without any further draw."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None:
         return False
-    with suppress(*NO_REPLAY):
+    with suppress(*REPLAY_ERRORS):
         return can_win_without_draw(find_definition(machine, game.game), game)
     return False
 
 
-def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
     """Return the open game's answers that draw no number, with their outcomes.
 
     None if a real wheel decides the game.
     """
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None or is_decided_by_wheel(machine):
         return []
-    with suppress(*NO_REPLAY):
-        return list_chance_free_answers(find_definition(machine, game.game), game)
+    with suppress(*REPLAY_ERRORS):
+        return list_answers_without_draw(find_definition(machine, game.game), game)
     return []
 
 
 @refusal_code("answer_is_in_time")
 def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
     """Return whether the table has not already given the answer that the player sends, because their time was up."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     is_overdue = game is not None and machine.component(PositionRounds).overdue_play_id == game.play_id
-    return not is_overdue or not _is_answered_by_player(event) or _is_position_asked(machine)
+    return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
 @refusal_code("turn_is_yours")
@@ -125,7 +125,7 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
     conversation = machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
-    return not is_pending or not _is_answered_by_player(event) or _is_position_asked(machine)
+    return not is_pending or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
 def _is_answered_by_player(event: Event) -> bool:
@@ -134,9 +134,9 @@ def _is_answered_by_player(event: Event) -> bool:
     return choice.spin is None and choice.seat is None
 
 
-def _is_position_asked(machine: Machine) -> bool:
+def _has_pending_decision(machine: Machine) -> bool:
     """Return whether the open game waits for a decision of this position's seat."""
-    game, conversation = open_game(machine), machine.component(GameInProgress).conversation
+    game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     return game is not None and decision is not None and decision.seat == (game.wager.seat or 0)
 
@@ -147,7 +147,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     The player, a real wheel and another seat of a shared round may each answer only decisions addressed to
     them.
     """
-    conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
+    conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     choice = event.of(ChoiceRequest)
     if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.spin is not None):
@@ -155,18 +155,18 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     return choice.value in decision.options and may_answer(machine, decision, event)
 
 
-def waits_for_wheel(machine: Machine) -> bool:
+def is_waiting_for_wheel(machine: Machine) -> bool:
     """Return whether the open game waits for a real wheel's number and none is recorded for its spin."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     return game is not None and is_decided_by_wheel(machine) and read_recorded_number(machine, game) is None
 
 
 def is_decided_by_wheel(machine: Machine) -> bool:
     """Return whether the open game is decided by a real wheel whose number it has not taken yet."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False
-    with suppress(*NO_REPLAY):
+    with suppress(*REPLAY_ERRORS):
         return find_definition(machine, game.game).rules.is_decided_by_wheel
     return False
 
@@ -174,7 +174,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 @refusal_code("choice_is_covered")
 def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow the amount that the choice adds to the stake."""
-    decision = find_question(machine)
+    decision = find_pending_decision(machine)
     return decision is not None and event.of(ChoiceRequest).value in decision.options
 
 
@@ -186,9 +186,9 @@ def start_game(machine: Machine, _: Event) -> None:
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
     definition, position_rounds = bet.game, machine.component(PositionRounds)
-    round_, wager = position_rounds.starting, bet.wager
+    round_, wager = position_rounds.starting_round, bet.wager
     if round_ is not None:
-        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat, round_.wagers)
+        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, round_.wagers)
     conversation, play_id = GameConversation(definition, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
     step = take_step(
@@ -205,7 +205,7 @@ def start_game(machine: Machine, _: Event) -> None:
         steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
-        table=bet.table,
+        table_state=bet.table,
         levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
@@ -221,7 +221,7 @@ def start_game(machine: Machine, _: Event) -> None:
             **build_definition_state(machine, definition),
             **build_shared_state_change(machine, definition.rules, game),
             **progressives.build_step_state(machine, game, progressive_round),
-            **protection.build_counted_session(machine, wagered_cents=bet.cents),
+            **protection.build_session_change(machine, wagered_cents=bet.cents),
         },
     )
     machine.component(GameInProgress).conversation, machine.component(GameInProgress).record = (
@@ -230,7 +230,7 @@ def start_game(machine: Machine, _: Event) -> None:
     )
     if round_ is not None:
         round_.add_step(0, step)
-    position_rounds.current = round_
+    position_rounds.current_round = round_
     collect_time_charge(machine, game)
     send_screen_update(machine, resumed=False)
 
@@ -244,11 +244,11 @@ def continue_game(machine: Machine, event: Event) -> None:
     choice, game = answer.value, require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
-        round_ = find_common_round(machine, game)
+        round_ = find_shared_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.component(GameInProgress).conversation
-    is_answered_for = answer.seat is not None and _is_position_asked(machine)
+    is_answered_for = answer.seat is not None and _has_pending_decision(machine)
     if answer.seat is not None:
         answered_for = Notice(code="answered_for", severity="warning")
         machine.notice = answered_for if is_answered_for else answer.notice
@@ -270,7 +270,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         standing_credits=conversation.standing_credits,
         hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
-        by_table=is_answered_for,
+        is_table_answer=is_answered_for,
     )
     continued_game = game.with_step(game_choice)
     transfers = (*stake_transfers, *progressive_round.transfers)
@@ -284,7 +284,7 @@ def continue_game(machine: Machine, event: Event) -> None:
             **build_shared_state_change(machine, conversation.game.rules, continued_game),
             **progressives.build_step_state(machine, game, progressive_round),
             **(
-                protection.build_counted_session(machine, wagered_cents=staked_cents)
+                protection.build_session_change(machine, wagered_cents=staked_cents)
                 if stake_transfers
                 else {}
             ),
@@ -296,7 +296,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     send_screen_update(machine, resumed=False)
 
 
-class _FailedGenerator:
+class _UnavailableGenerator:
     """Substitute for the generator in a step that draws no number; it works after the generator has failed."""
 
     draws: tuple[()] = ()
@@ -315,7 +315,7 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     return (
         machine.chance.step()
         if is_chance_ready and machine.chance is not None
-        else nullcontext(_FailedGenerator())
+        else nullcontext(_UnavailableGenerator())
     )
 
 
@@ -324,28 +324,28 @@ def take_step(
     conversation: GameConversation,
     choice: JSON,
     progressive_round: ProgressiveRound,
-    recorded: RecordedStep | None,
+    recorded_step: RecordedStep | None,
 ) -> RecordedStep:
     """Take the next step of the game and return it with its draws.
 
-    ``recorded`` is the same step as recorded by another seat of the round, if any; its numbers are then used.
+    ``recorded_step`` is the same step as recorded by another seat of the round, if any; its numbers are then used.
     In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn. In the
     step that decides the game, the levels that were hit are locked. If the generator fails before anything is
     written, a CHANCE_FAILED event is processed in place of the present one.
     """
     try:
         with _open_next_step(machine) as step:
-            if recorded is None:
+            if recorded_step is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
-                recorded = RecordedStep(choice=choice, draws=draws)
+                recorded_step = RecordedStep(choice=choice, draws=draws)
             else:
-                _take_recorded_step(conversation, recorded)
+                _take_recorded_step(conversation, recorded_step)
             if choice is None:
                 progressive_round.feed_pools(step)
             if conversation.outcome is not None:
                 progressive_round.award_hits(conversation.outcome.progressives)
-            return recorded
+            return recorded_step
     except RngError as error:
         machine.component(
             GameInProgress
@@ -353,11 +353,11 @@ def take_step(
         raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
-def _take_recorded_step(conversation: GameConversation, recorded: RecordedStep) -> None:
+def _take_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:
     """Take a game's next step with the recorded draws. Raises InvariantError if the game would have drawn others."""
-    numbers = ReplayDraw(recorded.draws)
+    numbers = ReplayDraw(recorded_step.draws)
     try:
-        conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))
+        conversation.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
         numbers.finish()
     except ReplayError as error:
         raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error
@@ -365,7 +365,7 @@ def _take_recorded_step(conversation: GameConversation, recorded: RecordedStep) 
 
 def require_open_game(machine: Machine) -> GameRecord:
     """Return the open game. Raises GameDefectiveError if no game is open."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None:
         raise GameDefectiveError("there is no game in progress")
     return game

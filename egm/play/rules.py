@@ -36,7 +36,7 @@ from egm.play.forms import FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mysteries import (
     end_ruled_prizes,
-    record_mystery,
+    record_mystery_prize,
     ruled_mystery_prize_can_be_settled,
     send_award_to_screen,
 )
@@ -51,7 +51,7 @@ from egm.play.player_protection import (
     reminder_is_due,
     requested_limit_is_allowed,
     session_is_over,
-    set_limit,
+    set_own_limit,
     show_reminder,
 )
 from egm.play.prizes_in_kind import (
@@ -190,7 +190,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.SAME,
         REPORT,
     ),
-    Rule(EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
+    Rule(EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_own_limit,), Next.SAME, REPORT),
     Rule(EventType.REMINDER_DUE, _IDLE_STATE, (reminder_is_due,), (show_reminder,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
     Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
@@ -238,7 +238,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery_prize,), Next.DERIVED_ONCE_TESTED),
     Rule(
         EventType.AFTER_EVENT,
         STATES_AFTER_SELF_TEST,

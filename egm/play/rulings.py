@@ -12,11 +12,11 @@ from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
-from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, list_stakes, open_game
+from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
 from egm.play.records.wheel import read_recorded_number
-from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
+from egm.play.rounds import can_collect_win_without_draw, chance_is_ready, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
-from egm.play.void_rule import OpenGameFacts, Ruling, reason_not_void
+from egm.play.void_rule import OpenGameFacts, Ruling, reason_void_is_refused
 from egm.progressive import game_levels as progressives
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -34,7 +34,7 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
     forfeits = machine.profile.by_hand.forfeits
     return (
         "game" in forfeits
-        and open_game(machine) is not None
+        and find_open_game(machine) is not None
         and are_texts_filled_in(event.of(RulingForm).reason)
     )
 
@@ -52,22 +52,22 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
 def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
     """Return whether the open game may be declared void with this ruling."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None:
         return False
     facts = OpenGameFacts(
         is_decided=game.outcome is not None,
         can_be_replayed=rebuild_conversation(machine, game) is not None,
-        next_is_recorded=_is_next_recorded(machine, game),
-        has_won=has_won_already(machine),
-        lacks_numbers=not chance_is_ready(machine) or waits_for_wheel(machine),
+        is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
+        can_collect_win=can_collect_win_without_draw(machine),
+        lacks_numbers=not chance_is_ready(machine) or is_waiting_for_wheel(machine),
         is_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
         is_round_void=is_round_void(machine, game),
     )
-    return reason_not_void(ruling, facts) is None
+    return reason_void_is_refused(ruling, facts) is None
 
 
-def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
+def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool:
     """Return whether the game's next step is recorded already: as a wheel's number or as another seat's step."""
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
@@ -78,10 +78,10 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
 
     It lacks a number from the failed generator or from the wheel, or its round was declared void.
     """
-    game = open_game(machine)
+    game = find_open_game(machine)
     return (
         game_waits_for_generator(machine, event)
-        or (_is_next_number_missing(machine) and waits_for_wheel(machine))
+        or (_is_next_number_missing(machine) and is_waiting_for_wheel(machine))
         or (game is not None and is_round_void(machine, game))
     )
 
@@ -93,8 +93,8 @@ def game_waits_for_generator(machine: Machine, _: Event) -> bool:
 
 def _is_next_number_missing(machine: Machine) -> bool:
     """Return whether the open game is undecided and its next number is not recorded yet."""
-    game = open_game(machine)
-    return game is not None and game.outcome is None and not _is_next_recorded(machine, game)
+    game = find_open_game(machine)
+    return game is not None and game.outcome is None and not _is_next_step_or_number_recorded(machine, game)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -118,7 +118,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     whether the game was decided, and what it had won. ``details`` are those of the ruling
     (:class:`egm.staff.records.RulingDetails`).
     """
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None:
         return
     decided_bets = list_decided_bets(rebuild_conversation(machine, game))
@@ -128,9 +128,9 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     settled_cents = sum(part.amount_cents for part in settling_transfers)
     level_transfers, levels = progressives.build_reversal(machine, game)
     outcome = VoidedOutcome(
-        decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
+        is_decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,
-        levels_cents=progressives.sum_award_cents(machine, game),
+        progressive_win_cents=progressives.sum_award_cents(machine, game),
     )
     machine.post(
         GAME_VOID,
@@ -138,8 +138,8 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
             play_id=game.play_id,
             refund_cents=refund_cents,
             ruling=ruling,
-            settled=tuple(settlement.to_json() for settlement in decided_bets),
-            recorded=outcome,
+            settlements=tuple(settlement.to_json() for settlement in decided_bets),
+            recorded_outcome=outcome,
             **details,
         ),
         entry_id=f"{game.play_id}.void",
@@ -148,7 +148,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
-            **protection.build_counted_session(machine, won_cents=refund_cents + settled_cents),
+            **protection.build_session_change(machine, won_cents=refund_cents + settled_cents),
         },
     )
     machine.component(GameInProgress).conversation = None

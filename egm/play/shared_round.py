@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import GAME_CHOICE_KIND, find_first_entry, open_game
+from egm.play.records.games import GAME_CHOICE_KIND, find_first_entry, find_open_game
 from egm.record_codec import from_json
 from meters import StoredEntry
 from paytables import Decision, Wager
@@ -42,13 +42,13 @@ class SharedRound:
 class PositionRounds:
     """The shared rounds of this player position: the round that is starting, and that of the present or last game."""
 
-    starting: SharedRound | None = None
+    starting_round: SharedRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
 
-    seat: int = 0
+    seat_number: int = 0
     """The position's seat in the round."""
 
-    current: SharedRound | None = None
+    current_round: SharedRound | None = None
     """The shared round of the open game, or else of the last game."""
 
     overdue_play_id: str = ""
@@ -56,7 +56,7 @@ class PositionRounds:
 
 
 @dataclass(slots=True)
-class RoundVoid:
+class RoundVoidCache:
     """Cache of whether the round of the play ``play_id`` is void, as of the journal entry ``sequence``."""
 
     play_id: str = ""
@@ -64,13 +64,13 @@ class RoundVoid:
     is_void: bool = False
 
 
-def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
+def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
     None means that the game is played alone, or that the steps of its round have not been collected since the
     machine's start.
     """
-    shared = machine.component(PositionRounds).current
+    shared = machine.component(PositionRounds).current_round
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
@@ -81,10 +81,10 @@ def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[M
     memory, otherwise from the journal.
     """
     machines = (machine, *other_machines)
-    shared_rounds = (find_common_round(position, game) for position in machines)
+    shared_rounds = (find_shared_round(position, game) for position in machines)
     common_round = next((round_ for round_ in shared_rounds if round_ is not None), None)
     if common_round is None:
-        open_games = (open_game(position) for position in machines)
+        open_games = (find_open_game(position) for position in machines)
         games = [
             seat_game
             for seat_game in open_games
@@ -93,7 +93,7 @@ def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[M
         recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
         common_round = SharedRound(game.round_id, steps=list(furthest))
-    machine.component(PositionRounds).current = common_round
+    machine.component(PositionRounds).current_round = common_round
     return common_round
 
 
@@ -127,7 +127,7 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
     A void game ends the round only if the players win each other's stakes, because its stakes are no longer
     there to be won. If another seat was ahead of the void game, the round continues as recorded.
     """
-    void_cache, cache_key = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
+    void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
         void_cache.is_void = _has_void_in_round(machine, game)
         void_cache.play_id, void_cache.sequence = cache_key
@@ -145,11 +145,11 @@ def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
     return any(
         len(steps) == furthest and are_stakes_between_players(steps)
         for entry in voids
-        for steps in _iter_steps_of_round(machine, game, _read_voided_play(entry), plays)
+        for steps in _iter_steps_of_round(machine, game, _read_voided_play_id(entry), plays)
     )
 
 
-def _read_voided_play(entry: StoredEntry) -> str:
+def _read_voided_play_id(entry: StoredEntry) -> str:
     """Return the play that a journal entry declares void."""
     return from_json(GameVoid, entry.record, f"entry {entry.sequence}, {entry.kind}").play_id
 
@@ -171,15 +171,15 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     """Return whether another seat of the shared round has recorded the next step of this game."""
     if game.wager.seat is None:
         return False
-    common_round = find_common_round(machine, game)
+    common_round = find_shared_round(machine, game)
     recorded = _find_recorded_steps(machine, game) if common_round is None else common_round.steps
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 
 def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
     """Return whether another seat has already recorded this answer, so that it draws no new numbers."""
-    game = open_game(machine)
-    round_ = None if game is None else find_common_round(machine, game)
+    game = find_open_game(machine)
+    round_ = None if game is None else find_shared_round(machine, game)
     recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))
     return recorded is not None and event.of(ChoiceRequest).value == recorded.choice
 
@@ -190,10 +190,10 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     The player may answer for their own seat; the table passes on the answers of other seats. A game that is
     behind the others of its round must first take the steps they have recorded.
     """
-    game, answering_seat = open_game(machine), event.of(ChoiceRequest).seat
+    game, answering_seat = find_open_game(machine), event.of(ChoiceRequest).seat
     if game is None or (game.wager.seat is None and answering_seat is None):
         return game is not None
-    round_ = find_common_round(machine, game)
+    round_ = find_shared_round(machine, game)
     if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
         return False
     if game.wager.seat is None:

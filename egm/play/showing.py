@@ -3,9 +3,9 @@
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import GameConversation, RecordedPicture
+from egm.play.conversation import GameConversation, UnreplayableGame
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import GameInProgress, find_purse_game, open_game
+from egm.play.records.games import GameInProgress, find_open_game, find_purse_game
 from egm.play.records.purse import read_points
 from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
@@ -14,16 +14,16 @@ from meters.transaction import JSON
 from paytables import DECISION_OF_WHEEL, Decision, Settlement
 
 
-def find_question(machine: Machine) -> Decision | None:
+def find_pending_decision(machine: Machine) -> Decision | None:
     """Return the open game's pending decision, or None.
 
     It has only the options that the player's credits and the profile's limits allow.
     """
-    game, conversation = open_game(machine), machine.component(GameInProgress).conversation
+    game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
     if game is None or decision is None or not decision.stakes:
         return decision
-    table = None if game.table is None else read_table(machine, game.game.digest)
+    table = None if game.table_state is None else read_table(machine, game.game.digest)
     at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
     if find_purse_game(machine) is not None:
         return decision.limit_to_credits(read_points(machine))
@@ -33,8 +33,8 @@ def find_question(machine: Machine) -> Decision | None:
 
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """Return the screen message for the open game, or None if there is nothing to show."""
-    game = open_game(machine)
-    conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
+    game = find_open_game(machine)
+    conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     cues = _list_new_cues(conversation)
@@ -53,13 +53,13 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
             settlements=_encode_settlements(outcome.settlements),
             cues=cues,
         )
-    decision = find_question(machine)
+    decision = find_pending_decision(machine)
     if decision is None or conversation is None:
         return None
     return messages.Decision(
         play_id=game.play_id,
         kind=decision.kind,
-        options=tuple(decision.options) if _is_to_be_answered_here(game, decision) else (),
+        options=tuple(decision.options) if _is_decision_of_this_position(game, decision) else (),
         display={
             key: value
             for key, value in decision.prompt.items()
@@ -83,7 +83,7 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
     return {**added_credits, **decision.prompt.get("costs", {})}
 
 
-def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:
+def _is_decision_of_this_position(game: GameRecord, decision: Decision) -> bool:
     """Return whether the player at this position answers the decision, as opposed to a wheel or another seat."""
     return decision.kind != DECISION_OF_WHEEL and decision.seat == (game.wager.seat or 0)
 
@@ -95,7 +95,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _list_new_cues(conversation: GameConversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
+def _list_new_cues(conversation: GameConversation | UnreplayableGame | None) -> tuple[dict[str, JSON], ...]:
     """Return the game's animation cues since the last screen message as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import paytables
-from egm.play.entries import GAME_EXAMINED, GameExamined, LargestPrizes
+from egm.play.entries import GAME_EXAMINED, LargestPrizes, LargestPrizesComputed
 from egm.play.keys import PlayKey
 from egm.play.prize_limits import Prizes, compute_largest_prizes
 from egm.record_codec import to_json
@@ -19,8 +19,8 @@ from meters import Journal, Transaction
 from paytables import Game
 
 
-def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes) -> Prizes:
-    """Return a function that does the same as ``compute``, but stores its results in the journal and reuses them.
+def cache_prizes_in_journal(journal: Journal, compute_prizes: Prizes = compute_largest_prizes) -> Prizes:
+    """Return a function that gives the results of ``compute_prizes``, stores them in the journal and reuses them.
 
     A stored result is valid for one definition and one version of the code.
     """
@@ -32,13 +32,13 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
         stored_record: Any = journal.state(key)
         if stored_record is not None and stored_record["code"] == code:
             return tuple((win, cost) for win, cost in stored_record["prizes"])
-        largest = compute(game)
-        examined = GameExamined(game=game.id, digest=game.digest, code=code, prizes=largest)
+        largest = compute_prizes(game)
+        examined = LargestPrizesComputed(game=game.id, digest=game.digest, code_digest=code, prizes=largest)
         journal.append(
             Transaction(
                 id=journal.fresh_id(GAME_EXAMINED.kind),
                 kind=GAME_EXAMINED.kind,
-                state={key: to_json(LargestPrizes(code=code, prizes=largest))},
+                state={key: to_json(LargestPrizes(code_digest=code, prizes=largest))},
                 record=to_json(examined),
             )
         )

@@ -10,7 +10,7 @@ from egm.kernel.states import PAYABLE, only
 from egm.money.forms import FORMS
 from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
-from egm.play.records.game_record import TableInCommon, TableRecord
+from egm.play.records.game_record import SharedTableState, TableRecord
 from egm.play.tables import (
     bets_stand,
     notify_bets_stay,
@@ -56,6 +56,6 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 TABLES_FEATURE: Final = Feature(
     name="tables",
     keys=TableKey,
-    values={TableKey.TABLE: TableRecord, TableKey.SHARED: TableInCommon},
+    values={TableKey.TABLE: TableRecord, TableKey.SHARED: SharedTableState},
     rules=_RULES,
 )

@@ -22,10 +22,10 @@ from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
 from egm.play.keys import PlayKey, TableKey
-from egm.play.records.game_record import TableRecord, TableReturned
+from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.purse import find_open_purse
-from egm.play.records.tables import extract_own_part, list_standing_tables, read_table
+from egm.play.records.tables import extract_stored_state, list_standing_tables, read_table
 from egm.progressive.pools import Pools, list_closed_spots
 from meters import Transfer
 from meters.transaction import JSON
@@ -45,7 +45,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     at = game if game is None or table is None else _rebuild_table_game(machine, table)
     purse = find_open_purse(machine)
     if game is not None and purse is not None:
-        at = game.with_table_state(purse.table)
+        at = game.with_table_state(purse.table_state)
     if game is None or at is None:
         return {}, (), Felt()
     standing_credits: dict[str, int] = {}
@@ -103,7 +103,7 @@ def bets_stand(machine: Machine, _: Event) -> bool:
 def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
     """Return whether some standing bets can be returned, because the game's rules allow it or play is not possible."""
     return bets_stand(machine, event) and any(
-        not _is_playable(machine, table) or _count_taken_down_credits(machine, table)
+        not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
         for table in list_standing_tables(machine)
     )
 
@@ -123,7 +123,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
     """Return to the player the standing bets that the rules allow to be taken down; return the cash-out event."""
     for table in list_standing_tables(machine):
-        if _is_playable(machine, table):
+        if _is_table_playable(machine, table):
             _return_removable_bets(machine, table)
         else:
             _return_all_bets(machine, table, "stopped")
@@ -193,12 +193,12 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     ):
         return None
     try:
-        return installed.with_table_state(table.table)
+        return installed.with_table_state(table.table_state)
     except (LookupError, TypeError, ValueError):
         return None
 
 
-def _is_playable(machine: Machine, table: TableRecord) -> bool:
+def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
     game_id = table.game.id
     offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
@@ -224,51 +224,58 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
         return
-    settled, remaining = game.rules.take_down_standing_bets()
-    back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
+    settled, remaining_table_state = game.rules.take_down_standing_bets()
+    returned_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
     commission_cents = (
-        sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
+        sum(settlement.staked for settlement in settled) * table.denomination_cents - returned_cents
     )
-    _post_return(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
+    _post_returned_bets(
+        machine, table, "taken_down", returned_cents, remaining_table_state, commission_cents=commission_cents
+    )
 
 
 def _return_all_bets(machine: Machine, table: TableRecord, reason: Literal["stopped", "changed"]) -> None:
     """Return to the player all standing bets on one table."""
-    _post_return(machine, table, reason, table.standing_cents, None)
+    _post_returned_bets(machine, table, reason, table.standing_cents, None)
 
 
-def _post_return(
+def _post_returned_bets(
     machine: Machine,
     table: TableRecord,
     reason: Literal["taken_down", "stopped", "changed"],
-    back_cents: int,
-    remaining: JSON,
+    returned_cents: int,
+    remaining_table_state: JSON,
     *,
     commission_cents: int = 0,
 ) -> None:
     """Record the bets returned from a table, and the table with the bets that stay.
 
-    ``back_cents`` is the amount returned, ``remaining`` the state of the table afterwards.
+    ``returned_cents`` is the amount returned, ``remaining_table_state`` the state of the table afterwards.
     ``commission_cents`` is the part of the bets taken down that the operator keeps, such as a commission paid
     when the bet was made.
     """
-    stays_cents = table.standing_cents - back_cents - commission_cents
+    stays_cents = table.standing_cents - returned_cents - commission_cents
     _, standing_stakes, returned_stakes = split_stakes(
-        table.staked, (commission_cents, stays_cents, back_cents), machine.position
+        table.standing_stakes, (commission_cents, stays_cents, returned_cents), machine.position
     )
-    own_state, cents = extract_own_part(machine, table.game.digest, remaining), table.denomination_cents
+    own_state, cents = (
+        extract_stored_state(machine, table.game.digest, remaining_table_state),
+        table.denomination_cents,
+    )
     table_after = (
         None
         if own_state is None
-        else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing_stakes)
+        else TableRecord(
+            game=table.game, denomination_cents=cents, table_state=own_state, standing_stakes=standing_stakes
+        )
     )
     machine.post(
         TABLE_RETURNED,
-        TableReturned(
+        TableBetsReturned(
             game=table.game,
             denomination_cents=table.denomination_cents,
             why=reason,
-            amount_cents=back_cents,
+            amount_cents=returned_cents,
         ),
         transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),
         dims={
@@ -278,6 +285,6 @@ def _post_return(
         },
         state={
             f"{TableKey.TABLE}{table.game.digest}": table_after,
-            **protection.build_counted_session(machine, won_cents=back_cents),
+            **protection.build_session_change(machine, won_cents=returned_cents),
         },
     )

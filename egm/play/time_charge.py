@@ -37,7 +37,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
     time_paid = machine.memory.read(TimePaid, PlayKey.TIME_PAID)
     if time_paid is None or time_paid.digest != game.digest:
         return charge
-    return charge if machine.clock.now() >= datetime.fromisoformat(time_paid.until) else None
+    return charge if machine.clock.now() >= datetime.fromisoformat(time_paid.paid_until) else None
 
 
 @refusal_code("time_charge_is_covered")
@@ -68,12 +68,12 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
             play_id=game.play_id,
             amount_cents=amount_cents,
             minutes=charge.minutes,
-            until=until,
+            paid_until=until,
         ),
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
-            PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until),
-            **protection.build_counted_session(machine, wagered_cents=amount_cents),
+            PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, paid_until=until),
+            **protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )
     machine.notice = Notice(

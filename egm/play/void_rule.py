@@ -28,9 +28,9 @@ class OpenGameFacts:
     """Whether the journal has the game's outcome."""
     can_be_replayed: bool
     """Whether the definition is available, and the recorded draws reproduce the recorded game."""
-    next_is_recorded: bool
+    is_next_step_recorded: bool
     """Whether the number of its wheel spin, or a step that another seat drew, is recorded but not taken yet."""
-    has_won: bool
+    can_collect_win: bool
     """Whether an answer to its pending decision would end the game with a win without drawing a number."""
     lacks_numbers: bool
     """Whether the generator is out of service, or the real wheel that decides the game has reported no number."""
@@ -40,7 +40,7 @@ class OpenGameFacts:
     """Whether another game of a round between players was declared void, so that this game cannot go on."""
 
 
-def reason_not_void(ruling: Ruling, game: OpenGameFacts) -> str | None:
+def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
     """Return the reason why a game may not be declared void with this ruling, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
@@ -51,9 +51,9 @@ def reason_not_void(ruling: Ruling, game: OpenGameFacts) -> str | None:
 
 def _reason_to_continue(ruling: Ruling, game: OpenGameFacts) -> str | None:
     """Return why an undecided game that can be replayed must be continued rather than ruled on, or None."""
-    if game.next_is_recorded:
+    if game.is_next_step_recorded:
         return "the next number or step of the game is already recorded"
-    if game.has_won:
+    if game.can_collect_win:
         return "the game has already won an amount that can be collected"
     if ruling is Ruling.DEFECT and not game.lacks_numbers:
         return "the game can be continued from its record, and no number that it needs is missing"

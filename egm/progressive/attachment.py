@@ -264,13 +264,13 @@ class ProgressiveLinkService:
 
     def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
         """Yield a game's contributions to a progressive level, made in journal entry ``sequence`` or a later one."""
-        for share in game.levels.fed:
-            if share.pool == level and share.sequence is not None and share.amount is not None:
-                self._entry_sequences[level].setdefault(share.sequence, sequence)
+        for share in game.levels.contributions:
+            if share.pool == level and share.contribution_number is not None and share.amount is not None:
+                self._entry_sequences[level].setdefault(share.contribution_number, sequence)
                 yield Contribution(
                     machine=self._machine_id,
                     level=level,
-                    sequence=share.sequence,
+                    sequence=share.contribution_number,
                     wager_cents=share.wager_cents,
                     amount=share.amount,
                 )

@@ -92,10 +92,14 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     standing_table = read_table(machine, game.digest)
-    if standing_table is not None and standing_table.staked and standing_table.denomination_cents != cents:
+    if (
+        standing_table is not None
+        and standing_table.standing_stakes
+        and standing_table.denomination_cents != cents
+    ):
         return None
     try:
-        table = None if standing_table is None else standing_table.table
+        table = None if standing_table is None else standing_table.table_state
         at = game.with_table_state(table)
         wager = at.build_wager(selection.bet_credits, **selection.options)
         has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count

@@ -11,7 +11,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
-from egm.play.records.game_record import MysteryWon
+from egm.play.records.game_record import MysteryPrizeWon
 from egm.play.records.games import MYSTERY_WON
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Terms
@@ -209,20 +209,20 @@ PRIZE_COMMITTED: Final = Entry(
 )
 PRIZE_WON: Final = Entry(
     kind=MYSTERY_WON,
-    record=MysteryWon,
+    record=MysteryPrizeWon,
     about="A controller found that the open game has won a mystery prize, which is paid with the game.",
     writes=(ProgressiveKey.CLAIM,),
 )
 PRIZE_RETURNED: Final = Entry(
     kind=MYSTERY_WON,
-    record=MysteryWon,
+    record=MysteryPrizeWon,
     about="A mystery prize returns to its level: its game is void, or staff have declined it.",
     writes=(ProgressiveKey.CLAIM,),
     may_write=(ProgressiveKey.HELD,),
 )
 PRIZE_PAID_BY_HAND: Final = Entry(
     kind=MYSTERY_WON,
-    record=MysteryWon,
+    record=MysteryPrizeWon,
     about="A mystery prize of a game that is over is reserved for a hand-pay.",
     phase=Phase.RESERVE,
     moves=(Moves("house:progressive:*", "out:handpay_progressive"),),
@@ -232,7 +232,7 @@ PRIZE_PAID_BY_HAND: Final = Entry(
 )
 PRIZE_NOT_OURS: Final = Entry(
     kind="progressive.not_ours",
-    record=MysteryWon,
+    record=MysteryPrizeWon,
     about="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
 )
 PRIZE_HELD: Final = Entry(

@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice, ProgressiveWin
 from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
 from egm.play.records.game_record import GameRecord, LevelHitRecord, LevelsPlayed
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.progressive import posting, unproved
 from egm.progressive.bet import AcceptedBet
 from egm.progressive.display import LevelDisplays, Status
@@ -133,7 +133,9 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
     """Return the progressive part of the next step of a game that has already fed its levels."""
-    pools = {level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
+    pools = {
+        level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pool_by_level.items()
+    }
     return _build_round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
@@ -142,10 +144,12 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePo
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
-    share = next((share for share in game.fed if share.pool == pool), None)
+    share = next((share for share in game.contributions if share.pool == pool), None)
     if share is None:
         return FormerPool(id=pool, keeper=Keeper.BROADCAST)
-    return FormerPool(id=pool, keeper=Keeper.CONTROLLER if share.sequence is not None else Keeper.MACHINE)
+    return FormerPool(
+        id=pool, keeper=Keeper.CONTROLLER if share.contribution_number is not None else Keeper.MACHINE
+    )
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
@@ -273,12 +277,14 @@ def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
 def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
     """Return a game's progressive hit, with its amount if that is locked."""
     record = (
-        None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
+        None
+        if hit.claim_id is None
+        else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     )
     return GameHit(
         pool=hit.pool,
         level=hit.level,
-        claim=hit.claim,
+        claim=hit.claim_id,
         amount_cents=hit.amount_cents if record is None else record.amount_cents,
         unanswered=record is not None and record.unanswered,
     )
@@ -421,7 +427,7 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 @refusal_code("are_awards_locked")
 def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for no progressive claim and no mystery result any more."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
     return machine.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not list_undecided_levels(
@@ -434,12 +440,12 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
     link = machine.component(LevelDisplays).link
     return tuple(
         share.pool
-        for share in game.levels.fed
+        for share in game.levels.contributions
         if (pool := machine.component(Pools).by_id.get(share.pool)) is not None
-        and share.sequence is not None
+        and share.contribution_number is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery
-        and (link is None or link.find_last_decided(pool.id) < share.sequence)
+        and (link is None or link.find_last_decided(pool.id) < share.contribution_number)
     )
 
 
@@ -459,7 +465,7 @@ def attendant_may_settle(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_awaiting_award(machine: Machine, _: Event) -> None:
     """Let the game, which the player has seen, wait until the controller locks its progressive award."""
-    game = open_game(machine)
+    game = find_open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 
 
@@ -520,7 +526,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
 
     An attendant decides this.
     """
-    game = open_game(machine)
+    game = find_open_game(machine)
     for award in () if game is None else list_awards(machine, game):
         if award.amount_cents is not None or award.claim is None:
             continue
@@ -555,7 +561,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield notices about what the open game waits for: a locked award, or a mystery result."""
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
-        game = open_game(machine)
+        game = find_open_game(machine)
         has_awards = game is not None and list_awards(machine, game)
         yield Notice(
             code="award_awaited" if has_awards else "mystery_awaited", severity="warning", lasting=True

@@ -151,9 +151,9 @@ class ProgressiveRound:
     def build_levels_played(self) -> LevelsPlayed:
         """Return the game's contributions and hits for its first entry, for recall and audit."""
         return LevelsPlayed(
-            pools={name: pool.id for name, pool in self.pools.items()},
-            fed=tuple(self.contributions),
-            mystery=tuple(self.draws),
+            pool_by_level={name: pool.id for name, pool in self.pools.items()},
+            contributions=tuple(self.contributions),
+            mystery_draws=tuple(self.draws),
             hits=tuple(self.hits),
             broadcast_cents=self.broadcast_cents,
         )
@@ -168,7 +168,10 @@ class ProgressiveRound:
             progress = replace(progress, sequence=progress.sequence + 1)
             self.contributions.append(
                 LevelContribution(
-                    pool=pool.id, wager_cents=stake_cents, sequence=progress.sequence, amount=amount
+                    pool=pool.id,
+                    wager_cents=stake_cents,
+                    contribution_number=progress.sequence,
+                    amount=amount,
                 )
             )
         self.link_progress[pool.id] = progress
@@ -179,8 +182,8 @@ class ProgressiveRound:
         If the wager consists of several stakes, each hit has its own contribution.
         """
         sequences = [
-            contribution.sequence
-            for contribution in (*self.earlier.fed, *self.contributions)
+            contribution.contribution_number
+            for contribution in (*self.earlier.contributions, *self.contributions)
             if contribution.pool == pool.id
         ]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
@@ -206,7 +209,7 @@ class ProgressiveRound:
         Its amount is known if this machine keeps the level or its host broadcasts it; otherwise it is claimed
         from the controller. ``share`` is the part of the level that was won, if not the whole.
         """
-        hit = LevelHitRecord(pool=pool.id, level=name, mystery=mystery, share=share)
+        hit = LevelHitRecord(pool=pool.id, level=name, is_mystery=mystery, won_share=share)
         if pool.is_own:
             level_before = self._find_current_level(pool)
             amount_cents, level_after = level_before.pay_hit(share or WHOLE_LEVEL_SHARE)
@@ -224,7 +227,7 @@ class ProgressiveRound:
         self.claims[claim] = ClaimedHit(
             pool=pool.id, level=name, after=contribution_number, shown_cents=shown_cents, share=share
         )
-        self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
+        self.hits.append(replace(hit, claim_id=claim, shown_cents=shown_cents))
 
     def _find_current_level(self, pool: ProgressivePool | FormerPool) -> Level:
         """Return the state of a progressive level, with the changes that this game has made so far."""

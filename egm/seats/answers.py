@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.shared_round import collect_round, is_round_void
 from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBank
 from meters.transaction import JSON
@@ -43,7 +43,7 @@ def take_recorded_steps(table: SharedTable) -> None:
         while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending_decision
             seat.handle(event)
-            game_after = open_game(seat.machine)
+            game_after = find_open_game(seat.machine)
             if game_after is None or len(game_after.steps) == len(game.steps):
                 break
 
@@ -153,7 +153,7 @@ def _refill_banks_of_left_seats(table: SharedTable) -> None:
     """Refill the time banks of each position without credit and game: the next player has full ones."""
     for bank in list(table.bank_left_ns):
         seat = table.seats.get(bank.position)
-        if seat is None or (not seat.machine.credit_cents and open_game(seat.machine) is None):
+        if seat is None or (not seat.machine.credit_cents and find_open_game(seat.machine) is None):
             del table.bank_left_ns[bank]
 
 
@@ -170,7 +170,7 @@ def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> 
 def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) -> SeatedPosition | None:
     """Return the position that has this seat number and an open game in the same round as ``game``, or None."""
     for seat in table.seats.values():
-        seat_game = open_game(seat.machine)
+        seat_game = find_open_game(seat.machine)
         if (
             seat_game is not None
             and seat_game.round_id == game.round_id
@@ -203,7 +203,7 @@ def _find_pending_decision(seat: SeatedPosition) -> tuple[GameRecord, Decision] 
     """
     conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
-    game = None if decision is None else open_game(seat.machine)
+    game = None if decision is None else find_open_game(seat.machine)
     if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
         return None
     if is_round_void(seat.machine, game):
@@ -217,7 +217,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     It says how long the player has to answer, or which seat must decide, or, if the round was declared void,
     that an attendant refunds the stake.
     """
-    current_game = open_game(machine)
+    current_game = find_open_game(machine)
     if current_game is not None and is_round_void(machine, current_game):
         yield Notice(code="round_is_void", severity="warning", lasting=True)
         return

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.entries import Entry
 from egm.play.keys import WheelKey
-from egm.play.records.wheel import MissedBecause
+from egm.play.records.wheel import MissedSpinReason
 from egm.record_codec import stored_as
 from egm.record_fields import Count
 
@@ -31,7 +31,7 @@ class NumberReceived(BettingClosed):
 class NumberMissed(BettingClosed):
     """The number of the real wheel's spin was missed for good; the spin decides no game."""
 
-    missed_reason: MissedBecause = field(metadata=stored_as("unheard"))
+    missed_reason: MissedSpinReason = field(metadata=stored_as("unheard"))
     """The reason why the number was missed."""
 
 

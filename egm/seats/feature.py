@@ -14,7 +14,7 @@ from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.states import EVERYWHERE, STATES_FOR_BETTING, only
 from egm.play.keys import WheelKey
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
 from egm.play.rules import PLAY_GUARDS
@@ -107,7 +107,7 @@ class BettingClock:
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
-    current_game, has_several_positions = open_game(machine), machine.position.count > 1
+    current_game, has_several_positions = find_open_game(machine), machine.position.count > 1
     wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
     return (
         (BettingClock(context),)

@@ -17,8 +17,8 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play.records.games import GameInProgress, open_game
-from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
+from egm.play.records.games import GameInProgress, find_open_game
+from egm.play.records.tables import StartingTables, is_round_shared, read_shared_state, read_table
 from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
@@ -165,7 +165,7 @@ class SharedTable:
     def is_complete(self, game: str) -> bool:
         """Return whether every player position with credit that plays the game has placed its bets in the period."""
         return all(
-            seat.game == game or not seat.machine.credit_cents or not is_played_in_common(seat.machine, game)
+            seat.game == game or not seat.machine.credit_cents or not is_round_shared(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
@@ -218,11 +218,14 @@ class SharedTable:
             number = seat.machine.position.number
             self.refusal = refusals.get(number, round_refusal)
             if number in assignments:
-                round_in_common.starting, round_in_common.seat = common_round, assignments[number][0]
+                round_in_common.starting_round, round_in_common.seat_number = (
+                    common_round,
+                    assignments[number][0],
+                )
             try:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
-                round_in_common.starting = None
+                round_in_common.starting_round = None
                 seat.machine.install(StartingTables())
 
 
@@ -236,13 +239,16 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     selected_game = machine.games.get(machine.selection.game_id)
     depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
     return (
-        depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
+        depends_on_throw
+        and table is not None
+        and bool(table.standing_stakes)
+        and is_round_shared(machine, game)
     )
 
 
 def _must_next_round_wait(machine: Machine, game: str) -> bool:
     """Return whether the game's next round must wait for this position's answers, or until it has shown the result."""
-    game_record = open_game(machine)
+    game_record = find_open_game(machine)
     if (
         game_record is None
         or game_record.game.digest != game
@@ -320,7 +326,10 @@ def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[i
     if rules is None or not assignments or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.with_table_state(None if table is None else table.table), dict(assignments.values())
+    at, wagers = (
+        rules.with_table_state(None if table is None else table.table_state),
+        dict(assignments.values()),
+    )
     misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
     return next((misfit for misfit in misfits if misfit is not None), None)
 
@@ -345,14 +354,12 @@ def find_betting_seconds(machine: Machine) -> int | None:
     if is_only_seat or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
-    return (
-        None if game is None or not is_played_in_common(machine, game.digest) else game.rules.betting_seconds
-    )
+    return None if game is None or not is_round_shared(machine, game.digest) else game.rules.betting_seconds
 
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
     """Return whether this position plays standing bets alone, because they missed a throw of the other positions."""
-    return machine.position.count > 1 and not is_played_in_common(machine, find_selected_game(machine))
+    return machine.position.count > 1 and not is_round_shared(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:
@@ -393,7 +400,7 @@ def join_betting_period(machine: Machine, _: Event) -> None:
 @refusal_code("has_a_place")
 def position_has_seat(machine: Machine, _: Event) -> bool:
     """Return whether this position has a seat in the round that is starting."""
-    return machine.component(PositionRounds).starting is not None
+    return machine.component(PositionRounds).starting_round is not None
 
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:

@@ -17,9 +17,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.keys import WheelKey
-from egm.play.records.games import GameInProgress, open_game
-from egm.play.records.wheel import MissedBecause, WheelSpin, read_last_spin, read_recorded_number
-from egm.play.rounds import is_decided_by_wheel, waits_for_wheel
+from egm.play.records.games import GameInProgress, find_open_game
+from egm.play.records.wheel import MissedSpinReason, WheelSpin, read_last_spin, read_recorded_number
+from egm.play.rounds import is_decided_by_wheel, is_waiting_for_wheel
 from egm.seats.entries import (
     BETTING_CLOSED,
     NUMBER_MISSED,
@@ -51,9 +51,9 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
         if report.number is not None:
             machine.post(
                 NUMBER_RECEIVED,
-                NumberReceived(round_id=spin.round_id, spin=spin.spin, number=report.number),
+                NumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
                 entry_id=f"{spin.round_id}.number",
-                state={WheelKey.SPIN: replace(spin, number=report.number)},
+                state={WheelKey.SPIN: replace(spin, winning_number=report.number)},
             )
     elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous_report, report):
         _close_betting(machine, table, report.spin)
@@ -82,12 +82,12 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
 
 def _find_spin_mismatch(
     spin: WheelSpin, previous_report: WheelTurned | None, report: WheelTurned
-) -> MissedBecause | None:
+) -> MissedSpinReason | None:
     """Return why the wheel's report does not belong to the expected spin, or None if it does.
 
     After a void spin, the wheel may report that it accepts bets again.
     """
-    if report.spin != spin.spin:
+    if report.spin != spin.wheel_counter:
         return "another_spin"
     launched_again = report.is_void or (previous_report is not None and previous_report.is_void)
     if report.phase is WheelPhase.BETTING and launched_again:
@@ -105,11 +105,11 @@ def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> boo
     )
 
 
-def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedBecause) -> None:
+def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinReason) -> None:
     """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
     machine.post(
         NUMBER_MISSED,
-        NumberMissed(round_id=spin.round_id, spin=spin.spin, missed_reason=reason),
+        NumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
         entry_id=f"{spin.round_id}.unheard",
         state={WheelKey.SPIN: replace(spin, missed_reason=reason)},
     )
@@ -122,16 +122,16 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         return
     last_spin = read_last_spin(machine)
     numbers = {} if last_spin is None else last_spin.numbers
-    seat_games = [open_game(seat.machine) for seat in table.seats.values()]
+    seat_games = [find_open_game(seat.machine) for seat in table.seats.values()]
     open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
-        spin=spin,
-        earlier={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
+        wheel_counter=spin,
+        earlier_numbers={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosed(round_id=spin_record.round_id, spin=spin_record.spin),
+        BettingClosed(round_id=spin_record.round_id, spin=spin_record.wheel_counter),
         entry_id=f"{spin_record.round_id}.closed",
         state={WheelKey.SPIN: spin_record},
     )
@@ -143,7 +143,7 @@ def deliver_numbers(machine: Machine) -> None:
     """Give the recorded number of the wheel's spin to every game that waits for it."""
     find_expected_spin(machine)
     for seat in list(machine.component(SharedTable).seats.values()):
-        game, spin = open_game(seat.machine), read_last_spin(seat.machine)
+        game, spin = find_open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)
         if (
             number is not None
@@ -151,7 +151,7 @@ def deliver_numbers(machine: Machine) -> None:
             and _is_in_progress(seat)
             and is_decided_by_wheel(seat.machine)
         ):
-            seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.spin)))
+            seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter)))
 
 
 def _is_in_progress(seat: SeatedPosition) -> bool:
@@ -166,7 +166,7 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
         return
     if has_joined(machine) and waits_for_spin(machine):
         yield Notice(code="wheel_awaited")
-    game = open_game(machine) if waits_for_wheel(machine) else None
+    game = find_open_game(machine) if is_waiting_for_wheel(machine) else None
     if game is not None:
         spin = read_last_spin(machine)
         if spin is None or spin.round_id != game.round_id or spin.missed_reason:

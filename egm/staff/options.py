@@ -18,7 +18,7 @@ from egm.kernel.rules import Guard, refusal_code
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.profiles import Profile
 from egm.record_codec import from_json
 from egm.staff.desk import ServiceDesk, find_actor
@@ -77,7 +77,7 @@ def apply_options(machine: Machine) -> None:
     If the options would allow nothing, every game is offered. A game in progress is offered until the next
     start even if the options exclude it, so that it can be finished.
     """
-    options, unfinished = OperatorOptions.read_stored(machine), open_game(machine)
+    options, unfinished = OperatorOptions.read_stored(machine), find_open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
     offered_by_game = {
         game: options.list_denominations(game, cents) for game, cents in approved_cents.items()
@@ -119,7 +119,7 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     states = machine.journal.states()
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
     tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
-    has_standing_bets = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
+    has_standing_bets = any(from_json(TableRecord, table, TableKey.TABLE).standing_stakes for table in tables)
     return (
         machine.journal.credits_cents() == 0
         and not has_standing_bets

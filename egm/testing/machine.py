@@ -33,7 +33,7 @@ from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import DeviceLedgers, create_ledgers
 from egm.money.events import BillEscrowed, TicketEscrowed
 from egm.money.host_money import HostMoney
-from egm.money.ticket_ledger import is_accounted, open_store
+from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Person, Role, Roster
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
@@ -196,7 +196,7 @@ class OrderRecorder:
         """Record a stack order, in the escrow ledger too, as the driver would."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
-        self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
+        self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
         """Record an order to return the bill or ticket in escrow."""
@@ -210,7 +210,7 @@ class OrderRecorder:
         """Record a print order, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
-        self.ledgers.printing.open_ticket(job)
+        self.ledgers.print_ledger.open_ticket(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Record an order to pay coins."""
@@ -359,7 +359,7 @@ class MachineRig:
         self.changes = 0
         self.engine = StateMachineEngine(self.machine, features.rules, self._count_change)
         self.ledgers = create_ledgers(self.machine, self.engine.handle)
-        self.ledger = self.ledgers.paper
+        self.ledger = self.ledgers.escrow_ledger
         self.hands.ledgers = self.ledgers
         self._escrow = 0
         OPENED.append(self)
@@ -369,7 +369,7 @@ class MachineRig:
     ) -> None:
         """Install the components that the machine's features need at start-up, such as games, host and devices."""
         hands: Any = self.hands
-        returns = {game_id: r.return_min for game_id, r in installed.items()}
+        returns = {game_id: r.lowest_return for game_id, r in installed.items()}
         for each in (
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),
@@ -384,7 +384,7 @@ class MachineRig:
         """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
         reason = ""
         if self.first_rig is None:
-            self.store, reason = open_store(self.journal, folder, folder / SECOND_FOLDER)
+            self.store, reason = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
                 open_ticket_desk(
@@ -395,7 +395,7 @@ class MachineRig:
                     self.machine.times,
                     lambda: self.machine.chance,
                     self.machine.component(HostMoney).validation,
-                    is_accounted=lambda record: is_accounted(self.machine, record),
+                    is_accounted=lambda record: is_ticket_accounted(self.machine, record),
                 )
             )
         record_clock_trust(self.machine)
@@ -446,7 +446,7 @@ class MachineRig:
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.credit_stacked_paper()
-        self.ledger.vend_confirmed()
+        self.ledger.delete_confirmed_paper()
         return self
 
     def offer_ticket(self, digits: str) -> None:
@@ -459,9 +459,9 @@ class MachineRig:
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report a state of the ticket being printed, as the printer's driver does."""
-        record = self.ledgers.printing.find_open()
+        record = self.ledgers.print_ledger.find_open()
         assert record is not None
-        self.ledgers.printing.record_print_state(record.job.job_id, state, detail)
+        self.ledgers.print_ledger.record_print_state(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
         """Cash out by ticket; return the ticket's number."""

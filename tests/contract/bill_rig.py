@@ -17,17 +17,17 @@ NOTES = frozenset({5_00, 10_00, 20_00})
 
 
 class MortalLedger(CrashingLedger, TransientEscrowLedger):
-    def stack_ordered(self, content, mark):
+    def reserve_credit_before_stacking(self, content, mark):
         with self._die_if_due_around():
-            super().stack_ordered(content, mark)
+            super().reserve_credit_before_stacking(content, mark)
 
     def credit_stacked_paper(self):
         with self._die_if_due_around():
             super().credit_stacked_paper()
 
-    def vend_confirmed(self):
+    def delete_confirmed_paper(self):
         with self._die_if_due_around():
-            super().vend_confirmed()
+            super().delete_confirmed_paper()
 
     def void_unstacked_paper(self, why):
         with self._die_if_due_around():

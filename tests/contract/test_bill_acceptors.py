@@ -98,7 +98,7 @@ class TestRefusals:
     def test_a_note_goes_back_when_the_machine_stops_before_its_order_is_recorded(self, protocol):
         async def scene():
             rig = BillRig(protocol)
-            rig.ledger.may_order = lambda: False
+            rig.ledger.may_order_stacking = lambda: False
             await rig.insert()
             await rig.advance_until(lambda: rig.of(Returned))
             await rig.advance_until(rig.quiet)

@@ -388,7 +388,7 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
 
     async def scene():
         rig = BillRig(protocol)
-        recorded, swapped = rig.ledger.stack_ordered, []
+        recorded, swapped = rig.ledger.reserve_credit_before_stacking, []
 
         def slowly(content, mark):
             recorded(content, mark)
@@ -398,7 +398,7 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
                 rig.twin.inserted_cents += 20_00
                 rig.twin._paper = SimulatedPaper(20_00)
 
-        rig.ledger.stack_ordered = slowly
+        rig.ledger.reserve_credit_before_stacking = slowly
         await rig.insert(5_00)
         await rig.advance_until(rig.quiet, 60)
         await rig.stop()

@@ -30,7 +30,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
 
     async def scene():
         room, rig = MachineRig(tmp_path / "state", profile=place, devices=devices), DeviceRig("cctalk_coin")
-        driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
+        driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coin_ledger)
         state = StateFolder(tmp_path / "state")
         state.prepare()
         station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)

@@ -15,7 +15,7 @@ from egm.app.view import snapshot
 from egm.app.wiring import iter_reported_events
 from egm.devices.interface import CommLost, CommUp, Disputed, Fault, FaultCode
 from egm.kernel.events import EventType, State
-from egm.money.value_in import hopper_takes_coins
+from egm.money.value_in import are_coins_routed_to_hopper
 from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -239,11 +239,11 @@ def test_an_extra_coin_of_a_hopper_is_told():
 @pytest.mark.requirement("G-08:e", "G-09")
 def test_coins_fall_into_the_box_while_the_hopper_is_full(tmp_path):
     room = MachineRig(tmp_path, profile="generic", devices=("hopper",)).boot()
-    assert hopper_takes_coins(room.machine)
+    assert are_coins_routed_to_hopper(room.machine)
     for active, takes in ((True, False), (False, True)):
         for event in iter_reported_events(fault("hopper_full", active=active), "hopper", ()):
             room.happen(event)
-        assert hopper_takes_coins(room.machine) is takes
+        assert are_coins_routed_to_hopper(room.machine) is takes
     room.close()
 
 

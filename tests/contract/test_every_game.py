@@ -28,7 +28,7 @@ from egm.play.installed_games import InstalledGame
 from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
-from egm.play.showing import find_question
+from egm.play.showing import find_pending_decision
 from egm.profiles import load_profile
 from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE
@@ -206,7 +206,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ri
         while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
             asked = machine.machine.component(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
-            assert set(certified) <= set(find_question(machine.machine).options)
+            assert set(certified) <= set(find_pending_decision(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.get_added_credits))
         machine.report_shown()
         if machine.state is State.HANDPAY:

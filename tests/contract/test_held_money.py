@@ -30,7 +30,7 @@ def at_a_machine(folder, protocol):
         for each in iter_reported_events(event, "bill_acceptor", ()):
             room.happen(each)
 
-    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.paper)
+    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.escrow_ledger)
     rig.react = happen
     room.machine.install(Devices(acceptor=driver))
     driver.enable(frozenset({500, 1000, 2000}))
@@ -50,7 +50,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
             rig.hand("jam")
         rig.hand("insert", amount_cents=2000)
         if where != "before escrow":
-            await rig.advance_until(lambda: room.ledgers.paper.find_open() is not None)
+            await rig.advance_until(lambda: room.ledgers.escrow_ledger.find_open() is not None)
             rig.hand("jam")
         code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))

@@ -211,7 +211,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
                 room.happen(each)
 
         rig.react = happen
-        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payouts)
+        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payout_ledger)
         room.machine.install(Devices(acceptor=room.hands, hopper=driver))
         rig.start(driver)
         await asyncio.sleep(1)
@@ -229,7 +229,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
         paid_cents = 100 * (rig.of(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
         assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
-        in_dispute = [each.held_cents for each in list_disputed_amounts(room.machine).values()]
+        in_dispute = [each.set_aside_cents for each in list_disputed_amounts(room.machine).values()]
         by_hand = room.machine.memory.get(MoneyKey.HANDPAY)
         if at_coin:
             assert in_dispute == [2000 - paid_cents]

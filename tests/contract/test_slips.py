@@ -37,7 +37,7 @@ def with_printer(folder, place, protocol, scene):
 
     async def run():
         room, rig = MachineRig(folder / "state", profile=place), DeviceRig(protocol)
-        ledger = room.ledgers.printing
+        ledger = room.ledgers.print_ledger
         driver = (
             TclDriver("printer", rig.serial_line(), rig.sink, ledger, _load_resident_templates())
             if protocol == "tcl"

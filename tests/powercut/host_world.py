@@ -71,13 +71,13 @@ class Floor:
 
     def stack(self, escrow: int) -> None:
         assert self.escrow is not None
-        self.room.ledgers.paper.stack_ordered(Barcode(self.escrow), escrow)
+        self.room.ledgers.escrow_ledger.reserve_credit_before_stacking(Barcode(self.escrow), escrow)
 
     def return_bill(self, _: int) -> None:
         self.returning = True
 
     def print_ticket(self, job) -> None:
-        self.room.ledgers.printing.open_ticket(job)
+        self.room.ledgers.print_ledger.open_ticket(job)
 
     # -------------------------------------------------------------- what they do by themselves
     def insert(self) -> None:
@@ -88,24 +88,24 @@ class Floor:
 
     def work(self) -> None:
         """Take each motion that was ordered to its end."""
-        record = self.room.ledgers.paper.find_open()
+        record = self.room.ledgers.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.escrow is not None:
                 self.box.append(self.escrow)
                 self.escrow = None
-            self.room.ledgers.paper.credit_stacked_paper()
-            record = self.room.ledgers.paper.find_open()
+            self.room.ledgers.escrow_ledger.credit_stacked_paper()
+            record = self.room.ledgers.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.VENDED:
-            self.room.ledgers.paper.vend_confirmed()
+            self.room.ledgers.escrow_ledger.delete_confirmed_paper()
         if self.returning and self.escrow is not None:
             self._start_returning()
             self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
-        printing = self.room.ledgers.printing.find_open()
+        printing = self.room.ledgers.print_ledger.find_open()
         if printing is not None:
             self._print(printing)
 
     def _print(self, printing) -> None:
-        ledger, job = self.room.ledgers.printing, printing.job
+        ledger, job = self.room.ledgers.print_ledger, printing.job
         if job.job_id not in self.printed:
             self.printed.add(job.job_id)
             self.hand.append(job.barcode)
@@ -127,11 +127,11 @@ class Floor:
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""
-        record = self.room.ledgers.paper.find_open()
+        record = self.room.ledgers.escrow_ledger.find_open()
         if self.escrow is not None:
             self._start_returning()
             if record is not None and record.phase is EscrowPhase.ORDERED:
-                self.room.ledgers.paper.void_unstacked_paper("returned at power-up")
+                self.room.ledgers.escrow_ledger.void_unstacked_paper("returned at power-up")
         self.work()
 
 
@@ -161,8 +161,8 @@ class World:
         while not self.alive:
             host = HostMoney(
                 validation=Validation.SYSTEM,
-                transfers=True,
-                bonuses=True,
+                can_transfer=True,
+                can_award_bonuses=True,
                 asset_number=ASSET,
                 money_line_name="main",
             )
@@ -276,7 +276,7 @@ class World:
         """Bills, before any fault."""
         room = self.room
         room.hands.offered[99] = Note(cents)
-        room.ledgers.paper.stack_ordered(Note(cents), 0)
+        room.ledgers.escrow_ledger.reserve_credit_before_stacking(Note(cents), 0)
         self.floor.work()
         self.bills_cents += cents
 

@@ -13,7 +13,7 @@ from rigs.cards import dealing
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
@@ -71,7 +71,7 @@ class Blackjack(LifeOfSeats):
             take_recorded_steps(self.table)
             answer_overdue_turns(self.table)
             for number, room in enumerate(self.rooms):
-                game = open_game(room.machine)
+                game = find_open_game(room.machine)
                 if game is not None and game.outcome is None:
                     self.give_answer(room, number, len(game.steps) - 1)
         for room in self.rooms:
@@ -98,7 +98,9 @@ class Blackjack(LifeOfSeats):
             if played:
                 self.recalled(self.rooms[number], number)
         if any(begun):
-            left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table["shoe"]
+            left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table_state[
+                "shoe"
+            ]
             dealt = len(CARDS.split()) - (not begun[1])  # where nobody doubles
             assert Shoe.from_json(left).cards_left == DECKS * 52 - dealt
         assert journal.list_pending() == []

@@ -8,8 +8,8 @@ import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
-from egm.play.records.tables import is_played_in_common, list_standing_tables
+from egm.play.records.games import find_open_game
+from egm.play.records.tables import is_round_shared, list_standing_tables
 from egm.play.tables import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY
@@ -85,7 +85,7 @@ class Craps(LifeOfSeats):
     def show(self):
         for room in self.rooms:
             if room.state is State.PLAYING:
-                assert open_game(room.machine).outcome is not None
+                assert find_open_game(room.machine).outcome is not None
                 room.report_shown()
             assert room.state is State.IDLE
 
@@ -105,7 +105,7 @@ class Craps(LifeOfSeats):
         left = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
         for room in left:
             assert read_table_view(room.machine)[2].point == 6
-            along = is_played_in_common(room.machine, self.digest)
+            along = is_round_shared(room.machine, self.digest)
             assert along == (not any(self.played))
             room.engine.handle(EventType.BET, value=0, options={"bets": {}})
             room.engine.handle(EventType.PLAY)

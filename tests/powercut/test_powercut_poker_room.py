@@ -11,7 +11,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
@@ -53,7 +53,7 @@ class Poker(LifeOfSeats):
             take_recorded_steps(self.table)
             answer_overdue_turns(self.table)
             for room in self.rooms:
-                game = open_game(room.machine)
+                game = find_open_game(room.machine)
                 if game is not None and game.outcome is None and room.hands.messages[-1].options:
                     room.engine.handle(EventType.CHOOSE, value=self.ANSWERS[len(game.steps) - 2])
         for room in self.rooms:

@@ -9,7 +9,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import list_standing_tables, read_shared_state
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.cards import Shoe
@@ -54,7 +54,7 @@ class Trente(LifeOfSeats):
 
     def end(self):
         for room, answer in zip(self.rooms, ANSWERS, strict=True):
-            if room.state is State.PLAYING and open_game(room.machine).outcome is None:
+            if room.state is State.PLAYING and find_open_game(room.machine).outcome is None:
                 room.engine.handle(EventType.CHOOSE, value=answer)
             if room.state is State.PLAYING:
                 room.report_shown()

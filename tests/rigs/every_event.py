@@ -191,7 +191,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
         rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
-        rig.machine.component(HostMoney).lock = TransferLock(condition=1, until_ns=0)
+        rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=0)
         rig.engine.handle(EventType.LOCK_REQUESTED)
     elif state is State.TILT:
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -254,13 +254,15 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
         rig.hands.offered[1] = Note(500)
     elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
         rig.hands.offered[1] = Barcode(TICKET)
-        money.inquiry = TicketInquiry("asked", 1, TICKET)
+        money.ticket_inquiry = TicketInquiry("asked", 1, TICKET)
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
-        money.order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents)
+        money.transfer_order = TransferOrder(
+            identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents
+        )
     elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
-        money.lock = TransferLock(condition=1, until_ns=0, is_granted=granted)
+        money.transfer_lock = TransferLock(required_transfers_code=1, until_ns=0, is_granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:
@@ -269,5 +271,5 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
     elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
         _start_ticket(rig)
     elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
-        rig.ledger.stack_ordered(Note(500), 0)
+        rig.ledger.reserve_credit_before_stacking(Note(500), 0)
     return VALUES.get(event, {})

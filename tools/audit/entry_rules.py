@@ -136,7 +136,9 @@ class EntryRulesAudit:
         if any(key in memory for key in _KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
         terms = memory.get(PlayKey.RESIDUAL)
-        least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
+        least_cents = (
+            0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).smallest_useful_cents
+        )
         return (
             run.journal_tag == facts.journal_tag
             and facts.changed_tables.isdisjoint(run.played_tables)

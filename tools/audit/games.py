@@ -15,7 +15,7 @@ from egm.features.memory_clear.records import CARRIED_STATE
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord
-from egm.play.conversation import NO_REPLAY, GameConversation, can_win_without_draw, replay_game
+from egm.play.conversation import REPLAY_ERRORS, GameConversation, can_win_without_draw, replay_game
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_VOID,
@@ -28,7 +28,7 @@ from egm.play.entries import (
 from egm.play.keys import PlayKey, WheelKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.wheel import WheelSpin
-from egm.play.void_rule import OpenGameFacts, reason_not_void
+from egm.play.void_rule import OpenGameFacts, reason_void_is_refused
 from egm.progressive.pools import has_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
@@ -203,7 +203,7 @@ class GameAudit:
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.start_spin(spin.round_id)
         elif kind == NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
-            self._rounds.record_wheel_number(spin.round_id, spin.number)
+            self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()
         elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
@@ -379,7 +379,7 @@ class GameAudit:
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.with_table_state(start.table)
+            at = game.with_table_state(start.table_state)
             if not _are_same_json(at.build_wager(start.wager.credits, **start.wager.options), start.wager):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
@@ -410,7 +410,7 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game.with_table_state(start.table), start.wager, draw, choices)
+            outcome = play_through(game.with_table_state(start.table_state), start.wager, draw, choices)
             draw.finish()
         except PaytableError as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
@@ -425,7 +425,7 @@ class GameAudit:
 
         Return the replayed outcome, None if undecided; if the draws cannot be replayed, the recorded one.
         """
-        conversation = GameConversation(game, start.wager, start.table)
+        conversation = GameConversation(game, start.wager, start.table_state)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == carried_steps else None)
@@ -579,21 +579,23 @@ class GameAudit:
         record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start)
         conversation = None
         if game is not None:
-            with suppress(*NO_REPLAY):
+            with suppress(*REPLAY_ERRORS):
                 conversation = replay_game(game, record)
         self._stakes.check_void(play.entries, start, conversation, (end, void_record))
         number = self._find_wheel_number(start) if start.round_id else None
         open_game = OpenGameFacts(
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
-            next_is_recorded=number is not None or self._rounds.is_behind(record),
-            has_won=game is not None and conversation is not None and can_win_without_draw(game, record),
+            is_next_step_recorded=number is not None or self._rounds.is_behind(record),
+            can_collect_win=game is not None
+            and conversation is not None
+            and can_win_without_draw(game, record),
             lacks_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
             is_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_void(start),
         )
-        if why_not := reason_not_void(void_record.ruling, open_game):
+        if why_not := reason_void_is_refused(void_record.ruling, open_game):
             was_at_hand = self._read_memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if open_game.is_decided or was_at_hand:
                 self._report_finding(end, f"the play may not be void: {why_not}")
@@ -603,13 +605,13 @@ class GameAudit:
                     f"the play is void, although {why_not}; this is not a finding, because "
                     "the journal lacks the game's definition",
                 )
-        recorded, decided = void_record.recorded, record.outcome is not None or number is not None
+        recorded, decided = void_record.recorded_outcome, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
-        if (recorded.decided, recorded.win_cents) != (decided, won_cents):
+        if (recorded.is_decided, recorded.win_cents) != (decided, won_cents):
             self._report_finding(
                 end,
                 f"record.recorded: expected decided {decided} and win_cents {won_cents}, which follow from the "
-                f"entries of the play; found {recorded.decided} and {recorded.win_cents}",
+                f"entries of the play; found {recorded.is_decided} and {recorded.win_cents}",
             )
 
 

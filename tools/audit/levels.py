@@ -20,7 +20,7 @@ from egm.play.records.game_record import (
     LevelContribution,
     LevelHitRecord,
     LevelsPlayed,
-    MysteryWon,
+    MysteryPrizeWon,
 )
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
@@ -184,13 +184,13 @@ class LevelAudit:
             elif prefix == "sealed":
                 sealed_prize = from_json(SealedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize] = sealed_prize.commitment
-        if kind == CARRIED_GAME and game is not None and game.levels.pools:
-            for share in game.levels.fed:
-                if share.sequence is not None:
-                    self._play_by_contribution[share.pool, share.sequence] = game.play_id
+        if kind == CARRIED_GAME and game is not None and game.levels.pool_by_level:
+            for share in game.levels.contributions:
+                if share.contribution_number is not None:
+                    self._play_by_contribution[share.pool, share.contribution_number] = game.play_id
             if not game.end_entry_kind:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
-                self._open_plays[game.play_id] = _Play(game.levels.pools, hits)
+                self._open_plays[game.play_id] = _Play(game.levels.pool_by_level, hits)
 
     def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over."""
@@ -220,7 +220,7 @@ class LevelAudit:
             commitment = record_of(entry, ReceivedCommitment)
             self._commitments.setdefault((commitment.pool, commitment.prize), commitment.commitment)
         elif kind == PRIZE_WON.kind:
-            self._check_mystery_prize(entry, record_of(entry, MysteryWon))
+            self._check_mystery_prize(entry, record_of(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
             self._check_register_line(entry, record_of(entry, LevelHit))
         elif kind == LEVELS_UNDECIDED.kind:
@@ -286,12 +286,12 @@ class LevelAudit:
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
-        play = self._open_plays[started_game.play_id] = _Play(level_record.pools, game=game.id)
+        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game=game.id)
         changes, denomination_cents = _Moves(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
-        draws = list(level_record.mystery)
+        draws = list(level_record.mystery_draws)
         shares: dict[str, list[LevelContribution]] = {}
-        for share in level_record.fed:
+        for share in level_record.contributions:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
@@ -352,7 +352,7 @@ class LevelAudit:
         except PaytableError as error:
             self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()
-        fed = started_game.levels.pools.keys()
+        fed = started_game.levels.pool_by_level.keys()
         if not plays and not fed:
             if started_game.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
@@ -395,7 +395,7 @@ class LevelAudit:
         self, entry: StoredEntry, play: LevelPlay, share: LevelContribution, wager_cents: int
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
-        pool, sequence = share.pool, share.sequence
+        pool, sequence = share.pool, share.contribution_number
         expected_sequence = self._contribution_numbers.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
             self._report_finding(
@@ -412,19 +412,22 @@ class LevelAudit:
             )
         return sequence
 
-    def _check_mystery_prize(self, entry: StoredEntry, record: MysteryWon) -> None:
+    def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeWon) -> None:
         """Check a mystery prize of a controller.
 
         A wager of this machine must have won it, its amount must be the committed one, and it is won only
         once.
         """
-        pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
+        pool, claim, amount_cents = record.pool, record.claim_id, record.amount_cents
         play_id, late = str(record.play_id), record.late_decision
-        if self._play_by_contribution.get((pool, record.sequence)) != play_id:
-            winner = self._play_by_contribution.get((pool, record.sequence), "no play of this machine")
+        if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
+            winner = self._play_by_contribution.get(
+                (pool, record.contribution_number), "no play of this machine"
+            )
             self._report_finding(
                 entry,
-                f"record.play_id: contribution {record.sequence} to {pool} was made by {winner}, found {play_id}",
+                f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winner}, "
+                f"found {play_id}",
             )
         if claim in self._awarded_cents:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
@@ -457,10 +460,12 @@ class LevelAudit:
             self._awarded_cents[claim] = amount_cents
             play.hits.append((pool, claim))
 
-    def _check_secret(self, entry: StoredEntry, pool: str, record: MysteryWon, amount_cents: int) -> None:
+    def _check_secret(
+        self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
+    ) -> None:
         """Check the disclosed secret of a mystery prize against its commitment and terms."""
         try:
-            trigger = MysteryTrigger.from_json(record.trigger)
+            trigger = MysteryTrigger.from_json(record.opened_secret)
         except TriggerError as error:
             self._report_finding(entry, str(error))
             return
@@ -517,8 +522,8 @@ class LevelAudit:
             *((level, pool, None) for level, pool in mysteries),
             *((level, play.pools[level], share) for level, share in parts),
         ]
-        if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
-            recorded_hits = [(hit.level, hit.pool, hit.share) for hit in recorded]
+        if [(hit.level, hit.pool, hit.won_share) for hit in recorded] != expected:
+            recorded_hits = [(hit.level, hit.pool, hit.won_share) for hit in recorded]
             self._report_finding(
                 entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
             )
@@ -552,12 +557,12 @@ class LevelAudit:
             self._check_moves(entry, changes)
             won = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
             known_cents = [cents for cents in won if cents is not None]
-            recorded = end_record.recorded
-            if known_cents == won and recorded.levels_cents != sum(known_cents):
+            recorded = end_record.recorded_outcome
+            if known_cents == won and recorded.progressive_win_cents != sum(known_cents):
                 self._report_finding(
                     entry,
                     f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {won}; "
-                    f"found {recorded.levels_cents}",
+                    f"found {recorded.progressive_win_cents}",
                 )
             return
         hit_worths = [(pool, self._awarded_cents.get(a) if isinstance(a, str) else a) for pool, a in hits]
@@ -666,7 +671,7 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 
     Raises ValueError if the hit has neither.
     """
-    worth = hit.amount_cents if hit.claim is None else hit.claim
+    worth = hit.amount_cents if hit.claim_id is None else hit.claim_id
     if worth is None:
         raise ValueError(f"hit of {hit.pool}: expected an amount or a claim, found neither")
     return worth

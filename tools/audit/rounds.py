@@ -342,7 +342,7 @@ class RoundAudit:
         Only the seat that must decide may choose otherwise. The decision whether all stakes are wagered is
         compared with the games that the seats have started.
         """
-        if isinstance(step, GameChoice) and step.by_table:
+        if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_answer_of_table(entry, start, step, decision)
         round_ = self._find_round(start)
         if decision.kind == DECISION_OF_SEATS:

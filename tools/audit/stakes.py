@@ -12,20 +12,20 @@ from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
 from egm.play.conversation import GameConversation, list_decided_bets
-from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesBack
+from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesReturned
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
     GameChoice,
     GameName,
     GameRecord,
-    TableInCommon,
+    SharedTableState,
+    TableBetsReturned,
     TableRecord,
-    TableReturned,
 )
 from egm.play.records.games import PUSH_ACCOUNT, WAGER_ACCOUNT
 from egm.play.records.tables import (
     TableStateKeys,
-    extract_own_state,
+    extract_player_state,
     extract_shared_state,
     find_table_keys,
     has_seen_last_round,
@@ -76,11 +76,11 @@ class StakeAudit:
         self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
         """The last recorded table of each position and game, by storage key."""
-        self._shared_tables: dict[str, TableInCommon] = {}
+        self._shared_tables: dict[str, SharedTableState] = {}
         """The table state that several positions share, by the digest of the game's definition."""
         self._shared_table_before_round: dict[str, JSON] = {}
         """The shared table state before the most recently started round, by the definition's digest."""
-        self._returned_stakes: dict[str, tuple[StoredEntry, StakesBack]] = {}
+        self._returned_stakes: dict[str, tuple[StoredEntry, StakesReturned]] = {}
         """The entry that returned stakes of a game which has not ended yet, with its record, by play."""
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
@@ -106,7 +106,7 @@ class StakeAudit:
         """Check the stakes and tables that an entry records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
-            record = self._read_record(entry, StakesBack)
+            record = self._read_record(entry, StakesReturned)
             if record is not None:
                 self._returned_stakes[record.play_id] = entry, record
         elif kind == TABLE_RETURNED.kind:
@@ -117,7 +117,7 @@ class StakeAudit:
             elif name.startswith(TableKey.SHARED):
                 with suppress(RecordError):  # the entry's rule reports what is wrong with it
                     self._shared_tables[name.removeprefix(TableKey.SHARED)] = from_json(
-                        TableInCommon, value, name
+                        SharedTableState, value, name
                     )
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
@@ -139,7 +139,7 @@ class StakeAudit:
 
     def _check_table_return(self, entry: StoredEntry) -> None:
         """Check the entry that returns all standing bets when a player leaves a table or its game is withdrawn."""
-        record, position = self._read_record(entry, TableReturned), _read_position(entry)
+        record, position = self._read_record(entry, TableBetsReturned), _read_position(entry)
         if record is None:
             return
         name = _build_table_key(record.game.digest, position)
@@ -169,17 +169,21 @@ class StakeAudit:
                 self._build_table_keys(entry, record.game),
                 self._shared_tables.get(record.game.digest),
             )
-            shared = None if shared_record is None else shared_record.table
+            shared = None if shared_record is None else shared_record.shared_state
             settled, table_left = game.with_table_state(
-                join_table_state(table.table, shared, keys)
+                join_table_state(table.table_state, shared, keys)
             ).rules.take_down_standing_bets()
-            table_left = extract_own_state(table_left, keys)
+            table_left = extract_player_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
                 sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
             )
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
-        _, standing_stakes, returned_stakes = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
+        _, standing_stakes, returned_stakes = self._part_stakes(entry, table.standing_stakes, amounts) or (
+            (),
+            (),
+            (),
+        )
         if record.amount_cents != back_cents or _list_flows_from(entry, PUSH_ACCOUNT) != returned_stakes:
             self._report_finding(
                 entry,
@@ -198,15 +202,17 @@ class StakeAudit:
         if entry.kind == CARRIED_GAME:
             return
         self._check_standing_when_decided(entry, game)
-        expected_table = self._find_shared_start(entry, game, None if previous is None else previous.table)
-        if game.table != expected_table:
+        expected_table = self._find_shared_start(
+            entry, game, None if previous is None else previous.table_state
+        )
+        if game.table_state != expected_table:
             self._report_finding(
                 entry,
-                f"record.table: expected {expected_table!r}, left by the game before it; found {game.table!r}",
+                f"record.table: expected {expected_table!r}, left by the game before it; found {game.table_state!r}",
             )
         if (
             previous is not None
-            and previous.staked
+            and previous.standing_stakes
             and previous.denomination_cents != game.denomination_cents
         ):
             denomination_before = previous.denomination_cents
@@ -225,16 +231,16 @@ class StakeAudit:
         )
         expected = None
         if (
-            keys.common
+            keys.shared_keys
             and choice.outcome is not None
             and shared_table is not None
             and shared_table.round_id == _get_round_id(start)
         ):
-            expected = TableInCommon(
+            expected = SharedTableState(
                 round_id=shared_table.round_id,
-                keys=keys.common,
-                bound=keys.bound,
-                table=extract_shared_state(choice.outcome.table, keys),
+                shared_keys=keys.shared_keys,
+                standing_bet_keys=keys.standing_bet_keys,
+                shared_state=extract_shared_state(choice.outcome.table, keys),
             )
         self._check_shared_table_left(entry, start, expected)
 
@@ -254,18 +260,22 @@ class StakeAudit:
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
-        if keys.bound and not game.round_id:  # it is played outside of any shared round
+        if keys.standing_bet_keys and not game.round_id:  # it is played outside of any shared round
             self._check_shared_table_left(entry, game, None)
-            return join_table_state(own_table, None if shared_table is None else shared_table.table, keys)
-        if keys.common:
+            return join_table_state(
+                own_table, None if shared_table is None else shared_table.shared_state, keys
+            )
+        if keys.shared_keys:
             if shared_table is None or shared_table.round_id != _get_round_id(game):
-                self._shared_table_before_round[digest] = None if shared_table is None else shared_table.table
-            table_left = game.table if game.outcome is None else game.outcome.table
-            expected = TableInCommon(
+                self._shared_table_before_round[digest] = (
+                    None if shared_table is None else shared_table.shared_state
+                )
+            table_left = game.table_state if game.outcome is None else game.outcome.table
+            expected = SharedTableState(
                 round_id=_get_round_id(game),
-                keys=keys.common,
-                bound=keys.bound,
-                table=extract_shared_state(table_left, keys),
+                shared_keys=keys.shared_keys,
+                standing_bet_keys=keys.standing_bet_keys,
+                shared_state=extract_shared_state(table_left, keys),
             )
         self._check_shared_table_left(entry, game, expected)
         if not has_seen_last_round(own_table, self._shared_table_before_round.get(digest), keys):
@@ -276,7 +286,7 @@ class StakeAudit:
         return join_table_state(own_table, self._shared_table_before_round.get(digest), keys)
 
     def _check_shared_table_left(
-        self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
+        self, entry: StoredEntry, game: GameRecord, expected: SharedTableState | None
     ) -> None:
         """Report a finding unless the entry stores exactly the shared table ``expected`` (None: stores none)."""
         name = f"{TableKey.SHARED}{game.game.digest}"
@@ -313,8 +323,8 @@ class StakeAudit:
         push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
         keys = self._build_table_keys(end, start.game)
         table_left, table_at_start = (
-            extract_own_state(outcome.table, keys),
-            extract_own_state(start.table, keys),
+            extract_player_state(outcome.table, keys),
+            extract_player_state(start.table_state, keys),
         )
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
@@ -333,7 +343,10 @@ class StakeAudit:
                 f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
             )
         standing_cents = standing_credits * unit_cents
-        staked = (*(() if previous_table is None else previous_table.staked), *sum_stakes(entries, start))
+        staked = (
+            *(() if previous_table is None else previous_table.standing_stakes),
+            *sum_stakes(entries, start),
+        )
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
         if game.rules.list_spots() and settled_cents != decided_cents:
@@ -349,7 +362,10 @@ class StakeAudit:
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
-                game=start.game, denomination_cents=unit_cents, table=table_left, staked=standing_stakes
+                game=start.game,
+                denomination_cents=unit_cents,
+                table_state=table_left,
+                standing_stakes=standing_stakes,
             )
         if expected_table is not None or table_at_start is not None:
             self._compare(end, name, expected_table)
@@ -359,7 +375,7 @@ class StakeAudit:
         end: StoredEntry,
         start: GameRecord,
         end_record: GameEndByHand,
-        push_entry: tuple[StoredEntry, StakesBack] | None,
+        push_entry: tuple[StoredEntry, StakesReturned] | None,
         expected_push: tuple[int, Staked],
     ) -> None:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
@@ -401,16 +417,16 @@ class StakeAudit:
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._returned_stakes.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
-        if list(map(_drop_pay_row_mark, void_record.settled)) != [
+        if list(map(_drop_pay_row_mark, void_record.settlements)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided
         ]:
             self._report_finding(
                 end,
                 f"record.settled: expected {[each.to_json() for each in decided]}, which the recorded draws decide; "
-                f"found {list(void_record.settled)}",
+                f"found {list(void_record.settlements)}",
             )
         else:  # the names it gives to returned stakes are taken from the record
-            settled: Any = void_record.settled
+            settled: Any = void_record.settlements
             decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(settlement.staked for settlement in decided) * unit_cents
         push_cents = (
@@ -498,7 +514,11 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
     """Return the state of a table as canonical JSON, or None if there are standing bets on it."""
     if record is None:
         return NO_TABLE
-    return None if record.staked or record.table is None else encode_canonical_json(record.table)
+    return (
+        None
+        if record.standing_stakes or record.table_state is None
+        else encode_canonical_json(record.table_state)
+    )
 
 
 def _build_table_record(previous: TableRecord, table_left: JSON, standing_stakes: Staked) -> TableRecord:
@@ -506,8 +526,8 @@ def _build_table_record(previous: TableRecord, table_left: JSON, standing_stakes
     return TableRecord(
         game=previous.game,
         denomination_cents=previous.denomination_cents,
-        table=table_left,
-        staked=standing_stakes,
+        table_state=table_left,
+        standing_stakes=standing_stakes,
     )
 
 

@@ -332,7 +332,7 @@ class TournamentAudit:
                 f"record.entry: entry {record.entry} is {void} and belongs to {known_participant},"
                 f" found {record.participant}",
             )
-        if any(purse.entry == record.entry and not purse.ending for purse in self._purses.values()):
+        if any(purse.entry_number == record.entry and not purse.ending for purse in self._purses.values()):
             self._report_finding(
                 entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
@@ -344,12 +344,12 @@ class TournamentAudit:
                 f"record.round: round {record.round} of entry {record.entry} has already ended as {earlier_ending}",
             )
         purse = Purse(
-            entry=record.entry,
+            entry_number=record.entry,
             participant=record.participant,
-            round=record.round,
+            round_number=record.round,
             bet_credits=rules.machines[0].bet,
             games_max=terms.games or 0,
-            minutes=terms.minutes or 0,
+            round_minutes=terms.minutes or 0,
         )
         self._compare_purse(entry, purse)
         self._check_selection(entry, tournament)
@@ -402,12 +402,12 @@ class TournamentAudit:
         if purse is None:
             return
         derived = (
-            purse.entry,
+            purse.entry_number,
             purse.participant,
-            purse.round,
+            purse.round_number,
             purse.won_points,
             purse.best_points,
-            purse.games,
+            purse.games_played,
         )
         recorded = (
             record.entry,
@@ -429,7 +429,7 @@ class TournamentAudit:
                 f"{'no persons and no reason' if record.status == 'complete' else 'persons and a reason'}; found "
                 f"{list(record.persons)} and {record.reason!r}",
             )
-        purse_after = replace(purse, ending=record.status, table=None)
+        purse_after = replace(purse, ending=record.status, table_state=None)
         self._compare_purse(entry, purse_after)
         self._purses[position] = purse_after
         if tournament is not None:
@@ -443,19 +443,21 @@ class TournamentAudit:
         self._check_game(entry, game)
         self._move_points(position, -game.bet_credits)
         if purse is not None:
-            if (game.bet_credits, game.wager.credits, game.table) != (
+            if (game.bet_credits, game.wager.credits, game.table_state) != (
                 purse.bet_credits,
                 purse.bet_credits,
-                purse.table,
+                purse.table_state,
             ):
                 self._report_finding(
                     entry,
-                    f"record: expected bet_credits {purse.bet_credits} in record and wager on the table {purse.table}; "
-                    f"found {game.bet_credits} and {game.wager.credits} on the table {game.table}",
+                    f"record: expected bet_credits {purse.bet_credits} in record and wager on the table "
+                    f"{purse.table_state}; "
+                    f"found {game.bet_credits} and {game.wager.credits} on the table {game.table_state}",
                 )
-            if purse.games_max and purse.games >= purse.games_max:
+            if purse.games_max and purse.games_played >= purse.games_max:
                 self._report_finding(
-                    entry, f"the game is number {purse.games + 1} of a round of {purse.games_max} games"
+                    entry,
+                    f"the game is number {purse.games_played + 1} of a round of {purse.games_max} games",
                 )
             self._purses[position] = self._start_clock(entry, purse)
         self._open_plays[position] = play = _Play(game)
@@ -472,7 +474,7 @@ class TournamentAudit:
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse after a game's start: the first game of a round with a time limit sets the round's end."""
         stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
-        if not purse.minutes or purse.until:
+        if not purse.round_minutes or purse.round_end:
             if stored_purse is not None:
                 self._report_finding(
                     entry,
@@ -480,10 +482,10 @@ class TournamentAudit:
                 )
             return purse
         recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
-        if recorded is None or not recorded.until or replace(recorded, until="") != purse:
+        if recorded is None or not recorded.round_end or replace(recorded, round_end="") != purse:
             self._report_finding(
                 entry,
-                f"state.purse: the first game of a round of {purse.minutes} minutes must set until alone, "
+                f"state.purse: the first game of a round of {purse.round_minutes} minutes must set until alone, "
                 f"found {recorded}",
             )
             return purse
@@ -518,11 +520,11 @@ class TournamentAudit:
                 entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
             )
         try:
-            if choice is None and definition.with_table_state(game.table).build_wager(
+            if choice is None and definition.with_table_state(game.table_state).build_wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
-            conversation = GameConversation(definition, game.wager, game.table)
+            conversation = GameConversation(definition, game.wager, game.table_state)
             decision = None
             for step in game.steps:
                 decision, draw = conversation.decision, ReplayDraw(step.draws)
@@ -564,11 +566,11 @@ class TournamentAudit:
             )
         purse_after = replace(
             purse,
-            games=purse.games + 1,
+            games_played=purse.games_played + 1,
             won_points=purse.won_points + due_points[0],
             best_points=max(purse.best_points, due_points[0]),
-            table=outcome.table,
-            last=LastGame(
+            table_state=outcome.table,
+            last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents
             ),
         )

@@ -14,7 +14,7 @@ from egm.kernel.messages import (
     ProgressiveView,
     Snapshot,
 )
-from egm.play.installed_games import InstalledGame, list_bet_returns
+from egm.play.installed_games import InstalledGame, list_return_percents
 from egm.play.odds import list_bet_chances, list_long_odds
 from egm.progressive.pools import Pools
 from egm.screen.message_reducer import apply_message
@@ -43,8 +43,8 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         lowest_return,
         Pools(),
         long_odds=list_long_odds(bets, ONTARIO_LIMITS),
-        chances=list_bet_chances(bets),
-        returns=list_bet_returns(game, bets),
+        bet_chances=list_bet_chances(bets),
+        return_percent_by_spot_group=list_return_percents(game, bets),
     )
     return machine_view.build_game_view(admitted)
 

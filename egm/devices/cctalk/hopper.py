@@ -156,7 +156,7 @@ class CctalkHopperDriver(CctalkDriver):
         )
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
-            self._ledger.record_strayed_coins(extra, text)
+            self._ledger.record_uncommanded_coins(extra, text)
             self._emit(Disputed(device=self.name, text=text))
         self._paid_total_when_idle = None if paying else total
 

@@ -91,7 +91,7 @@ def table_is_closed(machine: Machine, _: Event) -> bool:
     if count_rounds_left(machine) != 0:
         return False
     table = read_table(machine, machine.games[machine.selection.game_id].digest)
-    return table is None or not table.staked
+    return table is None or not table.standing_stakes
 
 
 def notify_table_closed(machine: Machine, _: Event) -> None:

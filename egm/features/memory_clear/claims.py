@@ -101,7 +101,11 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
         Claim(
             claim,
             paper.amount_cents,
-            {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
+            {
+                "what": "ticket" if paper.masked_ticket_number else "bill",
+                "number": paper.masked_ticket_number,
+                "position": position,
+            },
             carry_entries=book.build_reservation_entries(claim, [reservation], state),
             build_paid_entries=None if promotional else lambda _: paid_entries,
             end_entries=(book.build_entry(claim, CLAIM_ENDED),),
@@ -175,12 +179,12 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
     book.add(
         Claim(
             claim,
-            disputed.most_cents,
+            disputed.largest_cents,
             {
                 "device": disputed.device,
-                "why": disputed.why,
-                "ticket": disputed.ticket,
-                "least_cents": disputed.least_cents,
+                "why": disputed.reason,
+                "ticket": disputed.masked_ticket_number,
+                "least_cents": disputed.smallest_cents,
             },
             carry_entries=carried or (book.build_entry(claim, CLAIM_CARRIED, state=state),),
         )
@@ -193,13 +197,13 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     It is carried over, to be posted from the credit that is reserved for it.
     """
     ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
-    credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
+    credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
     book.claimed_credit_cents[credit] += held_cents
-    disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed.id
+    disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed_amount.id
     state = book.take_values(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
-    details: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
+    details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
     book.add(
         Claim(
             claim,
@@ -214,7 +218,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 def _claim_handpay(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
-    ids = (handpay.instead_of, handpay.id)
+    ids = (handpay.replaced_reservation_id, handpay.id)
     reservation = [
         transfers_record
         for each in ids
@@ -375,7 +379,7 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
 
 def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
-    record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
+    record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
@@ -415,7 +419,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
         if (
             shares := [
                 share
-                for share in game.levels.fed
+                for share in game.levels.contributions
                 if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
             ]
         )
@@ -446,7 +450,11 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 
 def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> bool:
     """Return whether a contribution is to this pool and comes after the last one that its controller has counted."""
-    return share.pool == pool and share.sequence is not None and share.sequence > last_counted
+    return (
+        share.pool == pool
+        and share.contribution_number is not None
+        and share.contribution_number > last_counted
+    )
 
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:

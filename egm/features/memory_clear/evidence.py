@@ -21,7 +21,7 @@ from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
     GameChoice,
     GameRecord,
-    MysteryWon,
+    MysteryPrizeWon,
     RecordedStep,
     are_stakes_between_players,
 )
@@ -143,7 +143,7 @@ class MemoryEvidence:
                 self.games[play_id] = replace(self.games[play_id], has_returned_stakes=True)
             return
         if entry.kind == MYSTERY_WON:
-            won = from_json(MysteryWon, entry.record, where)
+            won = from_json(MysteryPrizeWon, entry.record, where)
             if won.play_id in self.games:
                 self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
             return
@@ -151,7 +151,7 @@ class MemoryEvidence:
         if entry.kind == PLAY_START:
             self._drop_settled_games()
             game = replace(game, stakes_by_account=_list_stakes(entry))
-        self._store_game(replace(game, claim=""))
+        self._store_game(replace(game, claim_id=""))
         self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
@@ -176,9 +176,9 @@ class MemoryEvidence:
         """Drop the ended games about which no progressive controller can send a report any more."""
         for play_id, game in list(self.games.items()):
             waits = any(
-                share.sequence is not None
-                and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
-                for share in game.levels.fed
+                share.contribution_number is not None
+                and share.contribution_number > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
+                for share in game.levels.contributions
             )
             if game.end_entry_kind and not waits:
                 del self.games[play_id], self.dims_by_play_id[play_id]

@@ -358,9 +358,9 @@ class RoundClock(DueEventService):
         starts = None if purse is None else find_future_start(machine)
         if starts is not None:
             return max(0.0, (starts - machine.times.now()).total_seconds()) + 0.1
-        if purse is None or not purse.until:
+        if purse is None or not purse.round_end:
             return None
-        left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()
+        left = datetime.fromisoformat(purse.round_end) - machine.times.read_steady_time()
         seconds = left.total_seconds()
         return None if seconds < 0 else seconds % 60 + 0.1
 

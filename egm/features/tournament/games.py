@@ -35,7 +35,7 @@ from egm.play.records.purse import (
     find_open_purse,
     find_purse,
     name_points_account,
-    name_won_account,
+    name_won_points_account,
     read_points,
 )
 from egm.play.rounds import require_open_game, take_step
@@ -123,8 +123,8 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
     if purse is None or selection.bet_credits != purse.bet_credits:
         return None
     cached, game = machine.component(PurseBet), machine.games.get(selection.game_id)
-    if cached.selection != selection or cached.game is not game or cached.table != purse.table:
-        cached.selection, cached.game, cached.table = selection, game, purse.table
+    if cached.selection != selection or cached.game is not game or cached.table != purse.table_state:
+        cached.selection, cached.game, cached.table = selection, game, purse.table_state
         cached.bet = _build_bet(machine, selection, purse)
     return cached.bet
 
@@ -135,13 +135,13 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.with_table_state(purse.table)
+        at = game.with_table_state(purse.table_state)
         wager = at.build_wager(selection.bet_credits, **selection.options)
         if at.list_levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return AcceptedBet(at, wager, cents, (), purse.table)
+    return AcceptedBet(at, wager, cents, (), purse.table_state)
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
@@ -179,7 +179,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
-        table=bet.table,
+        table_state=bet.table,
     )
     machine.post(
         PURSE_GAME_START,
@@ -202,14 +202,14 @@ def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
 
     It is empty if the round has no time limit or its time already runs.
     """
-    if purse.until or not purse.minutes:
+    if purse.round_end or not purse.round_minutes:
         return {}
-    return {PlayKey.PURSE: replace(purse, until=compute_round_end(machine, purse))}
+    return {PlayKey.PURSE: replace(purse, round_end=compute_round_end(machine, purse))}
 
 
 def compute_round_end(machine: Machine, purse: Purse) -> str:
     """Return the time at which a round ends that starts now (ISO 8601)."""
-    return (machine.times.read_steady_time() + timedelta(minutes=purse.minutes)).isoformat()
+    return (machine.times.read_steady_time() + timedelta(minutes=purse.round_minutes)).isoformat()
 
 
 def continue_purse_game(machine: Machine, event: Event) -> None:
@@ -247,16 +247,16 @@ def end_purse_game(machine: Machine, _: Event) -> None:
     won_points = game.outcome.win_credits - push_points
     number = machine.position.number
     moves = (
-        ("tournament:win", name_won_account(number), won_points),
+        ("tournament:win", name_won_points_account(number), won_points),
         ("tournament:push", name_points_account(number), push_points),
     )
     purse_after = replace(
         purse,
-        games=purse.games + 1,
+        games_played=purse.games_played + 1,
         won_points=purse.won_points + won_points,
         best_points=max(purse.best_points, won_points),
-        table=game.outcome.table,
-        last=LastGame(play_id=game.play_id, win_cents=game.returned_cents),
+        table_state=game.outcome.table,
+        last_game=LastGame(play_id=game.play_id, win_cents=game.returned_cents),
     )
     machine.post(
         PURSE_GAME_END,

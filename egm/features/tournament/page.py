@@ -65,7 +65,7 @@ def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
         if isinstance(each, RoundEnded)
     ]
     rounds += [
-        (each.round, each.won_points, each.entry, each.participant, "playing")
+        (each.round_number, each.won_points, each.entry_number, each.participant, "playing")
         for each in list_open_purses(machine)
     ]
     return tuple(
@@ -118,8 +118,8 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     purse = find_purse(machine)
     if purse is None:
         return
-    yield "tournament.entry_number", say_number(purse.entry)
+    yield "tournament.entry_number", say_number(purse.entry_number)
     yield "tournament.participant", say_plain(purse.participant)
-    yield "tournament.round_number", say_number(purse.round)
-    yield "tournament.games", say_number(purse.games)
+    yield "tournament.round_number", say_number(purse.round_number)
+    yield "tournament.games", say_number(purse.games_played)
     yield "tournament.won", say_number(purse.won_points)

@@ -216,7 +216,7 @@ def _collect_records(
         elif entry.kind == ENTRY_VOIDED.kind:
             collected.void_entries.add((record["entry"], sold.pop(record["entry"])))
         for purse in _iter_purses(entry):
-            key = purse.entry, purse.round, purse.participant, machine
+            key = purse.entry_number, purse.round_number, purse.participant, machine
             collected.round_attempts[key] = _RoundAttempt(machine, purse, entry.time_utc)
     for number, participant in sold.items():
         if number in collected.sold_entries:
@@ -278,8 +278,9 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
     if _REPEATABLE_ENDINGS.isdisjoint(endings):
         purse = first.purse
         raise ResultsError(
-            f"entry {purse.entry}: round {purse.round}: it ended at {first.machine} and at {second.machine}; if one"
-            f" was given by mistake, give --ignore {purse.entry}:{purse.round}:EXPORT"
+            f"entry {purse.entry_number}: round {purse.round_number}: it ended at {first.machine} and at "
+            f"{second.machine}; if one"
+            f" was given by mistake, give --ignore {purse.entry_number}:{purse.round_number}:EXPORT"
         )
     return first if first.purse.ending not in _REPEATABLE_ENDINGS else second
 

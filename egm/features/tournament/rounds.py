@@ -59,7 +59,7 @@ from egm.play.records.purse import (
     find_open_purse,
     find_purse,
     name_points_account,
-    name_won_account,
+    name_won_points_account,
     read_points,
 )
 from egm.record_codec import from_json
@@ -153,7 +153,9 @@ def no_transfer_waits(machine: Machine, event: Event) -> bool:
 def _has_no_transfer(machine: Machine, event: Event) -> bool:
     """Return whether this position has no pending money transfer of a host and no pending ticket query."""
     money = machine.component(HostMoney)
-    return money.order is None and money.lock is None and no_ticket_query_waits(machine, event)
+    return (
+        money.transfer_order is None and money.transfer_lock is None and no_ticket_query_waits(machine, event)
+    )
 
 
 def tournament_is_today(machine: Machine, _: Event) -> bool:
@@ -249,7 +251,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
     rules, form = read_installed_rules(machine), event.of(RoundForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
         return False
-    if form.entry <= 0 or any(purse.entry == form.entry for purse in list_open_purses(machine)):
+    if form.entry <= 0 or any(purse.entry_number == form.entry for purse in list_open_purses(machine)):
         return False
     participants = {
         record.participant for record in iter_tournament_records(machine) if record.entry == form.entry
@@ -278,7 +280,7 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
     """Return whether the entry was sold at this machine, is not void yet and is not being played."""
     form = event.of(VoidForm)
-    is_played = any(purse.entry == form.entry for purse in list_open_purses(machine))
+    is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
     return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
 
@@ -301,7 +303,7 @@ def round_is_over(machine: Machine, event: Event) -> bool:
     if purse is None or not purse_game_is_closed(machine, event):
         return False
     return (
-        bool(purse.games_max and purse.games >= purse.games_max)
+        bool(purse.games_max and purse.games_played >= purse.games_max)
         or is_time_over(machine, purse)
         or are_points_used_up(machine, purse)
     )
@@ -309,7 +311,9 @@ def round_is_over(machine: Machine, event: Event) -> bool:
 
 def is_time_over(machine: Machine, purse: Purse) -> bool:
     """Return whether the time limit of a round has passed."""
-    return bool(purse.until) and machine.times.read_steady_time() >= datetime.fromisoformat(purse.until)
+    return bool(purse.round_end) and machine.times.read_steady_time() >= datetime.fromisoformat(
+        purse.round_end
+    )
 
 
 def time_is_left(machine: Machine, _: Event) -> bool:
@@ -386,12 +390,12 @@ def _post_round(
         transfers=(Transfer("tournament:entry", name_points_account(machine.position.number), terms.points),),
         state={
             PlayKey.PURSE: Purse(
-                entry=entry,
+                entry_number=entry,
                 participant=participant,
-                round=number,
+                round_number=number,
                 bet_credits=listed_machine.bet,
                 games_max=terms.games or 0,
-                minutes=terms.minutes or 0,
+                round_minutes=terms.minutes or 0,
             ),
             KernelKey.SELECTION: selection,
         },
@@ -418,18 +422,18 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
     number = machine.position.number
     balances = (
         (name_points_account(number), read_points(machine)),
-        (name_won_account(number), machine.journal.available_cents(name_won_account(number))),
+        (name_won_points_account(number), machine.journal.available_cents(name_won_points_account(number))),
     )
     machine.post(
         ROUND_ENDED,
         RoundEnded(
             digest=digest,
-            entry=purse.entry,
+            entry=purse.entry_number,
             participant=purse.participant,
-            round=purse.round,
+            round=purse.round_number,
             points=purse.won_points,
             best_game=purse.best_points,
-            games=purse.games,
+            games=purse.games_played,
             status=status,
             reason=reason,
             persons=persons,
@@ -437,7 +441,7 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
         transfers=tuple(
             Transfer(account, "tournament:closed", points) for account, points in balances if points
         ),
-        state={PlayKey.PURSE: replace(purse, ending=status, table=None)},
+        state={PlayKey.PURSE: replace(purse, ending=status, table_state=None)},
     )
 
 

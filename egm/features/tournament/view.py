@@ -32,12 +32,12 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     return view.model_copy(
         update={
             "is_on": True,
-            "entry": purse.entry,
-            "round": purse.round,
+            "entry": purse.entry_number,
+            "round": purse.round_number,
             "points": read_points(machine),
             "won_points": purse.won_points,
-            "games_left": max(0, purse.games_max - purse.games) if purse.games_max else None,
-            "minutes_left": _compute_minutes_left(machine, purse) if purse.minutes else None,
+            "games_left": max(0, purse.games_max - purse.games_played) if purse.games_max else None,
+            "minutes_left": _compute_minutes_left(machine, purse) if purse.round_minutes else None,
             "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
             "is_round_over": bool(purse.ending),
         }
@@ -59,14 +59,14 @@ def _build_rules_view(text: str) -> TournamentView:
 
 def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
     """Return the minutes left in the round at this position, rounded up."""
-    if not purse.until:
-        return purse.minutes
-    left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()
+    if not purse.round_end:
+        return purse.round_minutes
+    left = datetime.fromisoformat(purse.round_end) - machine.times.read_steady_time()
     return max(0, -(-int(left.total_seconds()) // 60))
 
 
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last game played with tournament points at this position and its win, or None."""
     purse = find_purse(machine)
-    last = None if purse is None else purse.last
+    last = None if purse is None else purse.last_game
     return None if last is None else (read_cached_game(machine, last.play_id), last)

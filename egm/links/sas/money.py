@@ -56,7 +56,7 @@ class MoneyExceptionMonitor:
         """
         money = self._host.machine.component(HostMoney)
         if money.money_line_name == self._host.name:
-            money.online = is_up
+            money.is_online = is_up
         if is_up:  # it may have lost everything it had received
             self._last = frozenset()
             self.update_exceptions()
@@ -77,7 +77,7 @@ class MoneyExceptionMonitor:
             yield _NOT_CONFIGURED, ""
         if (request := tickets.number_request) is not None:
             yield _NUMBER_WANTED, request.id
-        if (inquiry := self._host.machine.component(HostMoney).inquiry) is not None:
+        if (inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.has_unread_result:
             yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
@@ -91,7 +91,7 @@ class MoneyExceptionMonitor:
             return
         if transfers.has_unread_result:
             record = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
-            yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.at}"
+            yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.result_time}"
         if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""
         if transfers.lock_state:

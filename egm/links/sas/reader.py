@@ -131,8 +131,8 @@ class ReadoutBuilder:
             local_time=_build_local_clock(host),
             polls=host.permitted_poll_codes,
             validation=money.validation,
-            transfers=money.transfers,
-            bonuses=money.bonuses,
+            transfers=money.can_transfer,
+            bonuses=money.can_award_bonuses,
         )
 
     def _read_handpay(self) -> HandpayFacts | None:

@@ -12,7 +12,7 @@ from egm.tickets.redemption import LockedTicket
 #: The device that pays -> the payout method that it serves.
 _PAYOUT_METHOD_BY_DEVICE: Final = {"hopper": "coins", "ticket_printer": "ticket"}
 #: Faults at which a bill or ticket may be in the acceptor's path without having been reported yet.
-_FAULTS_WITH_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
+_FAULTS_WITH_PAPER_IN_PATH: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
 
 
 @dataclass(slots=True)
@@ -59,4 +59,4 @@ def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]
     amount_cents = find_held_cents(machine, code)
     if amount_cents:
         return {"amount_cents": amount_cents}
-    return {"held": "bill"} if code in _FAULTS_WITH_PAPER else {}
+    return {"held": "bill"} if code in _FAULTS_WITH_PAPER_IN_PATH else {}

@@ -12,7 +12,7 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, Masked, Time
 
 
-class Redeeming(StrEnum):
+class RedemptionStatus(StrEnum):
     """The state of the redemption of a ticket whose value the machine requested from the host."""
 
     NO_TICKET = "no_ticket"
@@ -111,32 +111,32 @@ class HostTicketRecord:
 
     id: str
     """The id that the machine gave to the inserted ticket."""
-    number: Masked
+    masked_number: Masked = field(metadata=stored_as("number"))
     amount_cents: Count
-    kind: str
+    credit_kind: str = field(metadata=stored_as("kind"))
     """The kind of credit; empty unless the host has authorised the ticket."""
-    status: Redeeming
+    status: RedemptionStatus
     """The result as reported to the host."""
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
-    expires: str | None = omit_if_default(None)
-    pool: Count | None = omit_if_default(None)
+    expiry_date: str | None = omit_if_default(None, key="expires")
+    restricted_pool: Count | None = omit_if_default(None, key="pool")
     """The number of the host's pool of restricted credit, or null."""
 
     @property
-    def restricted(self) -> "RestrictedTerms | None":
+    def restricted_terms(self) -> "RestrictedTerms | None":
         """Return the terms of the ticket's restricted credit, or None if the ticket is of another kind of credit."""
-        if self.kind != CreditKind.RESTRICTED:
+        if self.credit_kind != CreditKind.RESTRICTED:
             return None
-        return RestrictedTerms(expires=self.expires or "", pool=self.pool or 0)
+        return RestrictedTerms(expiry_date=self.expiry_date or "", restricted_pool=self.restricted_pool or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestrictedTerms:
     """Expiry date and pool of the restricted credit on the meter."""
 
-    expires: str
-    pool: Count
+    expiry_date: str = field(metadata=stored_as("expires"))
+    restricted_pool: Count = field(metadata=stored_as("pool"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,20 +149,20 @@ class TransferRecord:
     """The direction: into or out of the machine, or a bonus of the host."""
     status: TransferStatus
     """The result as reported to the host."""
-    cents: Mapping[CreditKind, Count]
+    cents_by_credit_kind: Mapping[CreditKind, Count] = field(metadata=stored_as("cents"))
     """The amount moved, by kind of credit."""
-    asked_cents: int
+    ordered_cents: int = field(metadata=stored_as("asked_cents"))
     """The amount that the host ordered, in minor units; negative if the host ordered a negative amount (refused)."""
-    expires: str
-    pool: Count
+    expiry_date: str = field(metadata=stored_as("expires"))
+    restricted_pool: Count = field(metadata=stored_as("pool"))
     """The number of the host's pool of restricted credit; 0 for none."""
-    codes: Mapping[str, int]
+    protocol_codes: Mapping[str, int] = field(metadata=stored_as("codes"))
     """Codes of the protocol (type, flags), to be returned to the host exactly as received."""
-    at: Time
+    result_time: Time = field(metadata=stored_as("at"))
     """The time of the result."""
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
-    position: Count | None = omit_if_default(None)
+    history_index: Count | None = omit_if_default(None, key="position")
     """The index in the transfer history, 1 to 35; 0 or null if nothing moved."""
 
 
@@ -170,7 +170,7 @@ class TransferRecord:
 class CashOutTerms:
     """The host's setting for cash-outs: whether they are offered to the host first."""
 
-    enabled: bool
+    is_offered_to_host: bool = field(metadata=stored_as("enabled"))
     """Whether cash-outs are offered to the host first."""
     host_only: bool = field(metadata=stored_as("hard"))
     """Whether only the host may take cash-outs."""

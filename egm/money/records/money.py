@@ -33,15 +33,15 @@ class PrizeRecord:
 class HandpayForm:
     """The stored form of a hand-pay: the means of payment, and a commitment to the player's identity."""
 
-    method: NonBlankText
+    payment_means: NonBlankText = field(metadata=stored_as("method"))
     """The means of payment: cash, cheque or another."""
     persons: tuple[str, ...]
     """The people who filled in the form."""
-    identity: Digest = omit_if_default("")
+    identity_commitment: Digest = omit_if_default("", key="identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaidInCoins:
+class CoinPayoutProgress:
     """The progress of a cash-out that the hopper has started to pay in coins."""
 
     owed_cents: int
@@ -56,9 +56,9 @@ class CashOutRemainder:
 
     amount_cents: int = field(metadata=stored_as("rest_cents"))
     """The amount of the remainder."""
-    by_hand: bool = omit_if_default(False)
+    is_paid_by_hand: bool = omit_if_default(False, key="by_hand")
     """Whether an attendant pays the remainder."""
-    in_coins: PaidInCoins | None = omit_if_default(None)
+    coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """The coins already paid of the cash-out, or None."""
 
 
@@ -71,9 +71,9 @@ class HandpayRecord:
     kind: HandpayKind
     """The kind of hand-pay."""
     amount_cents: int
-    why: str = omit_if_default("")
+    reason_without_ticket: str = omit_if_default("", key="why")
     """The reason why no ticket could be printed, or empty."""
-    in_coins: PaidInCoins | None = omit_if_default(None)
+    coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """The coins that the hopper has already paid of the same cash-out, or None."""
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     """The prizes in kind that are handed over with the hand-pay."""
@@ -81,9 +81,9 @@ class HandpayRecord:
     """The ids of the pools from which the hand-pay pays progressive awards, or empty."""
     play_id: str = omit_if_default("")
     """The id of the game that won those progressive awards, or empty."""
-    form: HandpayForm | None = omit_if_default(None)
+    filled_form: HandpayForm | None = omit_if_default(None, key="form")
     """The hand-pay form, once it is filled in."""
-    instead_of: str = omit_if_default("")
+    replaced_reservation_id: str = omit_if_default("", key="instead_of")
     """The id of an older reservation that the hand-pay replaces, or empty."""
     requested_method: str = omit_if_default("", key="way")
     """``ticket`` if the player has requested a ticket instead, or empty."""
@@ -103,17 +103,17 @@ class CashOutRecord:
     payout_method: Literal["ticket", "coins"] = field(metadata=stored_as("way"))
     """The payout method."""
     amount_cents: int
-    kind: CreditKind | None = omit_if_default(None)
+    credit_kind: CreditKind | None = omit_if_default(None, key="kind")
     """The kind of credit that a ticket pays out; missing for coins."""
     restricted_pool: int | None = omit_if_default(None, key="pool")
     """The number of the host's pool of restricted credit that a ticket pays out; missing for coins."""
-    number: str | None = omit_if_default(None)
+    masked_number: str | None = omit_if_default(None, key="number")
     """The masked number of a ticket, empty while it waits for one; missing for coins."""
     language: str = omit_if_default("")
     """The language in which a ticket is printed."""
-    coins: int = omit_if_default(0)
+    ordered_coins: int = omit_if_default(0, key="coins")
     """The number of coins to pay; missing for a ticket."""
-    in_coins: PaidInCoins | None = omit_if_default(None)
+    coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """The coins that the hopper has already paid of the cash-out, or None."""
 
 
@@ -122,7 +122,7 @@ class DispensedCoins:
     """The coins that left the hopper before its payout was abandoned, not posted yet."""
 
     id: str
-    way: Literal["coins"]
+    payment_method: Literal["coins"] = field(metadata=stored_as("way"))
     """The payment method of the cash-out: coins."""
     amount_cents: int
     """The amount ordered from the hopper, in minor units."""
@@ -134,7 +134,7 @@ class DispensedCoins:
     """The value of one coin, in minor units."""
     doubt_reason: str = field(default="", metadata=stored_as("doubt"))
     """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
-    in_coins: PaidInCoins | None = omit_if_default(None)
+    coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """All coins paid in this cash-out, including these; or None."""
 
     @property
@@ -163,11 +163,11 @@ class PaperRecord:
 
     id: str
     amount_cents: int
-    ticket: str
+    masked_ticket_number: str = field(metadata=stored_as("ticket"))
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
     """The phase of the stacking that the bill or ticket has reached."""
-    mark: int
+    protocol_position: int = field(metadata=stored_as("mark"))
     """How far the acceptor's driver has come in the protocol exchange for this bill or ticket."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
@@ -200,7 +200,7 @@ class UnclaimedRecord:
     """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money."""
 
     id: str
-    flows: tuple[UnclaimedTransfer, ...]
+    reserved_transfers: tuple[UnclaimedTransfer, ...] = field(metadata=stored_as("flows"))
     """The transfers to post."""
     entry_record: Mapping[str, JSON] = field(metadata=stored_as("story"))
     """The record of the journal entry that posts the transfers."""
@@ -208,4 +208,6 @@ class UnclaimedRecord:
     @property
     def transfers(self) -> tuple[Transfer, ...]:
         """Return the transfers that post the voided hand-pay as unclaimed money or as an unclaimed prize."""
-        return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)
+        return tuple(
+            Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.reserved_transfers
+        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from egm.record_codec import inline_record, omit_if_default
+from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
 from paytables import ALL_STAKED_CUE, Outcome, Wager
@@ -53,7 +53,7 @@ class LevelContribution:
     pool: str
     wager_cents: Cents
     """The wager from which the contribution is computed."""
-    sequence: Positive | None = omit_if_default(None)
+    contribution_number: Positive | None = omit_if_default(None, key="sequence")
     """The number of the contribution to a linked pool, or None."""
     amount: Fraction | None = omit_if_default(None)
     """The exact contribution to a linked pool in minor units, or None."""
@@ -69,12 +69,12 @@ class LevelHitRecord:
 
     pool: str
     level: str
-    mystery: bool
-    share: Fraction | None = omit_if_default(None)
+    is_mystery: bool = field(metadata=stored_as("mystery"))
+    won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for all of it."""
     amount_cents: Count | None = omit_if_default(None)
     """The locked amount, or None if it is claimed from a controller."""
-    claim: str | None = omit_if_default(None)
+    claim_id: str | None = omit_if_default(None, key="claim")
     """The id of the claim to the level's controller, or None for a level of this machine alone."""
     shown_cents: Count | None = omit_if_default(None)
 
@@ -83,11 +83,11 @@ class LevelHitRecord:
 class LevelsPlayed:
     """The progressive part of a game: the pools of its levels, its contributions, mystery draws and hits."""
 
-    pools: Mapping[str, str] = field(default_factory=dict)
+    pool_by_level: Mapping[str, str] = field(default_factory=dict, metadata=stored_as("pools"))
     """The pool of each level that the game plays for, by the level's name."""
-    fed: tuple[LevelContribution, ...] = ()
+    contributions: tuple[LevelContribution, ...] = field(default=(), metadata=stored_as("fed"))
     """The contributions of the wager to the pools."""
-    mystery: tuple[DrawRecord, ...] = ()
+    mystery_draws: tuple[DrawRecord, ...] = field(default=(), metadata=stored_as("mystery"))
     """The numbers drawn for mystery levels."""
     hits: tuple[LevelHitRecord, ...] = ()
     broadcast_cents: Mapping[str, int] = omit_if_default({})
@@ -116,7 +116,7 @@ class GameRecord:
     """The result, or None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
-    table: JSON = omit_if_default(None)
+    table_state: JSON = omit_if_default(None, key="table")
     """The state of the table when the game began (:meth:`paytables.game.Rules.with_table_state`)."""
     raised_credits: int = omit_if_default(0)
     """The credits added to the wager by answers; 0 at the beginning of a game."""
@@ -129,7 +129,7 @@ class GameRecord:
     """For a game carried over by a memory clear: whether its stakes have been returned already."""
     end_entry_kind: str = omit_if_default("", key="ended")
     """For a game carried over by a memory clear: the kind of the journal entry that ended it, or empty."""
-    claim: str = omit_if_default("")
+    claim_id: str = omit_if_default("", key="claim")
     """For a game carried over by a memory clear: the id of the claim that carries it over, or empty."""
     round_steps: tuple[RecordedStep, ...] = omit_if_default(())
     """For a game carried over by a memory clear: all steps of its round, if another seat was further ahead."""
@@ -218,12 +218,12 @@ class GameChoice:
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
     """The id of the round whose other seats take this step as well, whichever seat decided; else empty."""
-    by_table: bool = omit_if_default(False)
+    is_table_answer: bool = omit_if_default(False, key="by_table")
     """Whether the table gave this position's answer, because its time was up or the position could not play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableInCommon:
+class SharedTableState:
     """The part of a table's state that all its players share after a round, such as the shoe.
 
     ``round_id`` is the round. ``keys`` are all keys of the state that are shared, including those without a
@@ -231,9 +231,9 @@ class TableInCommon:
     """
 
     round_id: str
-    keys: tuple[str, ...]
-    table: JSON
-    bound: tuple[str, ...] = omit_if_default(())
+    shared_keys: tuple[str, ...]
+    shared_state: JSON
+    standing_bet_keys: tuple[str, ...] = omit_if_default(())
     """The shared keys of the table's state on which standing bets depend."""
 
 
@@ -250,17 +250,17 @@ class TableRecord:
 
     game: GameName
     denomination_cents: int
-    table: JSON
-    staked: tuple[tuple[str, int], ...] = omit_if_default(())
+    table_state: JSON = field(metadata=stored_as("table"))
+    standing_stakes: tuple[tuple[str, int], ...] = omit_if_default((), key="staked")
 
     @property
     def standing_cents(self) -> int:
         """Return the total of the table's standing bets, in minor units."""
-        return sum(cents for _, cents in self.staked)
+        return sum(cents for _, cents in self.standing_stakes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableReturned:
+class TableBetsReturned:
     """Bets returned from a table between two games (entry ``table.returned``)."""
 
     game: GameName
@@ -284,23 +284,23 @@ class LastGame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MysteryWon:
+class MysteryPrizeWon:
     """A prize of a controller's mystery level, with its opened secret (entry ``progressive.won``)."""
 
     play_id: str | None = omit_if_default(None)
     """The play id of the game that won it, or None if no wager of this machine did."""
     pool: str
-    claim: str
-    sequence: Count
+    claim_id: str
+    contribution_number: Count
     """The sequence number of the contribution that won the prize."""
     amount_cents: Cents
-    order: Count
+    hit_number: Count
     """The number of this hit among all hits of its level."""
-    trigger: Mapping[str, JSON]
+    opened_secret: Mapping[str, JSON]
     """The opened secret as the JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
     commitment: Digest | None
     """The controller's commitment to the secret, as first received; None if none was received."""
-    proved: bool
+    is_proved: bool
     """Whether the opened secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     """The hits that the prize adds to its game, if that is still open."""

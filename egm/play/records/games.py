@@ -11,7 +11,7 @@ from typing import Any, Final
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
+from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryPrizeWon
 from egm.record_codec import from_json
 from meters import StoredEntry
 
@@ -44,7 +44,7 @@ def is_game_open(machine: Machine) -> bool:
     return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
 
 
-def open_game(machine: Machine) -> GameRecord | None:
+def find_open_game(machine: Machine) -> GameRecord | None:
     """Return the game in progress as recorded so far, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_purse_game(machine)
     return None if pointer is None else read_cached_game(machine, pointer.play_id)
@@ -91,7 +91,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
     return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER_ACCOUNT)
 
 
-def win_is_taken(machine: Machine, game: GameRecord) -> bool:
+def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
     """Return whether the last game's win has been cashed out; it is then not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
@@ -121,6 +121,6 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
             choice = from_json(GameChoice, entry.record, location)
             game = game.with_step(choice) if choice.play_id == play_id else game
         else:
-            prize = from_json(MysteryWon, entry.record, location)
+            prize = from_json(MysteryPrizeWon, entry.record, location)
             game = game.with_hits(prize.hits) if prize.play_id == play_id else game
     return game

@@ -1,9 +1,9 @@
 """Records of player protection: the session's counts, the active reminder, and the player's own limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from egm.kernel.messages import ReminderKind
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Time
 
 
@@ -14,8 +14,8 @@ class SessionRecord:
     since: Time
     wagered_cents: Count
     won_cents: Count
-    time_reminders: Count
-    spend_reminders: Count
+    time_reminder_count: Count = field(metadata=stored_as("time_reminders"))
+    spend_reminder_count: Count = field(metadata=stored_as("spend_reminders"))
 
     @property
     def spent_cents(self) -> int:
@@ -33,9 +33,9 @@ class ReminderRecord:
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
     """The net cost of the session so far: wagers less wins."""
-    until: str
+    pause_end: str = field(metadata=stored_as("until"))
     """When the pause of play ends; empty if there is no pause or it ends with the session."""
-    own: bool
+    is_own_limit: bool = field(metadata=stored_as("own"))
     """Whether the reached limit was set by the player, not by the profile."""
 
 
@@ -43,9 +43,9 @@ class ReminderRecord:
 class OwnLimits:
     """The limits that a player has set for themselves; 0 or None means no limit."""
 
-    minutes: Count | None = omit_if_default(None)
-    cents: Count | None = omit_if_default(None)
+    limit_minutes: Count | None = omit_if_default(None, key="minutes")
+    limit_cents: Count | None = omit_if_default(None, key="cents")
 
-    def get_limit(self, what: str) -> int:
+    def get_limit(self, quantity: str) -> int:
         """Return the player's own limit of ``minutes`` or ``cents``; 0 if they have set none."""
-        return (self.minutes if what == "minutes" else self.cents) or 0
+        return (self.limit_minutes if quantity == "minutes" else self.limit_cents) or 0

@@ -23,27 +23,27 @@ Ending = Literal["complete", "interrupted", "failed"]
 class Purse:
     """The record of one round that a tournament entry plays at a player position with points."""
 
-    entry: Positive
+    entry_number: Positive = field(metadata=stored_as("entry"))
     """The number of the tournament entry, in the order of sale."""
     participant: NonBlankText
-    round: Positive
+    round_number: Positive = field(metadata=stored_as("round"))
     """The number of the tournament round, from 1."""
     bet_credits: Positive
     """The points staked by one wager."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""
-    minutes: Count
+    round_minutes: Count = field(metadata=stored_as("minutes"))
     """The time of the round in minutes, or 0 if it is limited by games."""
-    until: str = omit_if_default("")
+    round_end: str = omit_if_default("", key="until")
     """When the time of the round ends, set by its first game; empty before that, and for a round without a time."""
-    games: Count = omit_if_default(0)
+    games_played: Count = omit_if_default(0, key="games")
     """The number of games of the round that have ended."""
     won_points: Count = omit_if_default(0)
     best_points: Count = omit_if_default(0)
     """The most points won in one game."""
-    table: JSON = omit_if_default(None)
+    table_state: JSON = omit_if_default(None, key="table")
     """The state of the game's table after the last game."""
-    last: LastGame | None = omit_if_default(None)
+    last_game: LastGame | None = omit_if_default(None, key="last")
     """The last game of the round that has ended; its return is stated as minor units at the game's denomination."""
     ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
     """The way in which the round ended; empty while it is played."""
@@ -65,7 +65,7 @@ def name_points_account(position: int) -> str:
     return f"tournament:points:{position}"
 
 
-def name_won_account(position: int) -> str:
+def name_won_points_account(position: int) -> str:
     """Return the account of the points that a position has won in the round."""
     return f"tournament:won:{position}"
 

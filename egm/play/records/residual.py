@@ -1,10 +1,11 @@
 """The terms for residual credit, which is too small to play or pay out, as recorded for each position."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
+from egm.record_codec import stored_as
 from egm.record_fields import Count
 
 
@@ -12,9 +13,9 @@ from egm.record_fields import Count
 class ResidualTerms:
     """The terms for residual credit: what the player may do with it, and the smallest amount that is not residual."""
 
-    way: Literal["stays", "given_up", "played"]
+    treatment: Literal["stays", "given_up", "played"] = field(metadata=stored_as("way"))
     """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""
-    useful_cents: Count
+    smallest_useful_cents: Count = field(metadata=stored_as("useful_cents"))
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 
@@ -27,7 +28,7 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
     ]
     coin_cents = machine.profile.coins.hopper_cents
     useful_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
-    return ResidualTerms(way=machine.profile.pay_out.residual, useful_cents=useful_cents)
+    return ResidualTerms(treatment=machine.profile.pay_out.residual, smallest_useful_cents=useful_cents)
 
 
 def find_changed_residual_terms(machine: Machine) -> dict[str, object]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from egm.kernel.machine import Machine
 from egm.play.keys import TableKey
-from egm.play.records.game_record import GameName, GameRecord, TableInCommon, TableRecord
+from egm.play.records.game_record import GameName, GameRecord, SharedTableState, TableRecord
 from egm.record_codec import to_json
 from meters.transaction import JSON
 from paytables import Game, Rules
@@ -22,7 +22,7 @@ class StartingTables:
     An entry is needed until the games of all seats of the round have started.
     """
 
-    tables: dict[str, JSON] = field(default_factory=dict)
+    state_by_digest: dict[str, JSON] = field(default_factory=dict)
 
 
 # ---------------------------------------------------------------------------------------------- the two parts
@@ -34,8 +34,8 @@ class TableStateKeys:
     depend.
     """
 
-    common: tuple[str, ...] = ()
-    bound: tuple[str, ...] = ()
+    shared_keys: tuple[str, ...] = ()
+    standing_bet_keys: tuple[str, ...] = ()
 
 
 def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
@@ -50,20 +50,24 @@ def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
 def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
     """Return the part of a table's state that its players share, or None if it is the initial state."""
     parts = _to_mapping(table).items()
-    return {key: value for key, value in parts if key in keys.common and value is not None} or None
+    return {key: value for key, value in parts if key in keys.shared_keys and value is not None} or None
 
 
-def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
+def extract_player_state(table: JSON, keys: TableStateKeys) -> JSON:
     """Return one player's part of a table's state, or None if it is empty.
 
     It includes those shared values on which the player's bets depend.
     """
-    if not (keys.common or keys.bound):
+    if not (keys.shared_keys or keys.standing_bet_keys):
         return table
     parts = _to_mapping(table)
-    if parts.keys() <= {*keys.common, *keys.bound}:
+    if parts.keys() <= {*keys.shared_keys, *keys.standing_bet_keys}:
         return None
-    return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
+    return {
+        key: value
+        for key, value in parts.items()
+        if key not in keys.shared_keys or key in keys.standing_bet_keys
+    }
 
 
 def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
@@ -71,13 +75,13 @@ def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys
 
     Values on which the player's standing bets depend are taken from their own part.
     """
-    if not keys.common:
+    if not keys.shared_keys:
         return player_part
-    own_part = extract_own_state(player_part, keys)
+    own_part = extract_player_state(player_part, keys)
     shared_part = {
         key: value
         for key, value in _to_mapping(shared_state).items()
-        if own_part is None or key not in keys.bound
+        if own_part is None or key not in keys.standing_bet_keys
     }
     return {**_to_mapping(own_part), **shared_part} or None
 
@@ -87,9 +91,9 @@ def has_seen_last_round(player_part: JSON, shared_part: JSON, keys: TableStateKe
 
     If the table's shared state has changed without the bets, they have missed a round of the other players.
     """
-    own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
+    own_part, bound_keys = extract_player_state(player_part, keys), TableStateKeys(keys.standing_bet_keys)
     return (
-        not keys.common
+        not keys.shared_keys
         or own_part is None
         or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_part, bound_keys)
     )
@@ -104,46 +108,50 @@ def _to_mapping(table: JSON) -> Mapping[str, JSON]:
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
-    if not keys.common:
+    if not keys.shared_keys:
         return record
     table = join_table_state(
-        None if record is None else record.table, read_shared_state(machine, digest), keys
+        None if record is None else record.table_state, read_shared_state(machine, digest), keys
     )
     if record is not None:
-        return replace(record, table=table)
+        return replace(record, table_state=table)
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None
     game_name = GameName(id=game.id, version=game.version, digest=digest)
-    return TableRecord(game=game_name, denomination_cents=machine.selection.denomination_cents, table=table)
+    return TableRecord(
+        game=game_name, denomination_cents=machine.selection.denomination_cents, table_state=table
+    )
 
 
 def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
     """Return the tables with standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
-    return tuple(read_table(machine, digest) or table for digest, table in tables.items() if table.staked)
+    return tuple(
+        read_table(machine, digest) or table for digest, table in tables.items() if table.standing_stakes
+    )
 
 
-def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
+def extract_stored_state(machine: Machine, digest: str, table: JSON) -> JSON:
     """Return the part of a table's state that the player position stores in its own record."""
-    return extract_own_state(table, _find_keys(machine, digest))
+    return extract_player_state(table, _find_keys(machine, digest))
 
 
-def is_played_in_common(machine: Machine, digest: str) -> bool:
+def is_round_shared(machine: Machine, digest: str) -> bool:
     """Return whether this position plays its bets at a table in one round with other positions, not alone."""
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(
-        None if record is None else record.table, read_shared_state(machine, digest), keys
+        None if record is None else record.table_state, read_shared_state(machine, digest), keys
     )
 
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
     """Return the state that a table's players share, or None if nothing is stored or it is the initial state."""
     starting = machine.installed(StartingTables)
-    if starting is not None and digest in starting.tables:
-        return starting.tables[digest]
+    if starting is not None and digest in starting.state_by_digest:
+        return starting.state_by_digest[digest]
     shared_record = _read_shared_record(machine, digest)
-    return None if shared_record is None else shared_record.table
+    return None if shared_record is None else shared_record.shared_state
 
 
 def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
@@ -153,20 +161,25 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
     which it left the table, unless another round has started since.
     """
     keys, round_id = find_table_keys(rules, machine.position.count), game.round_id or game.play_id
-    if not keys.common or (keys.bound and not game.round_id):
+    if not keys.shared_keys or (keys.standing_bet_keys and not game.round_id):
         return {}
     if len(game.steps) > 1:
         last_record = _read_shared_record(machine, game.game.digest)
         if game.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
-    table = extract_shared_state(game.table if game.outcome is None else game.outcome.table, keys)
-    shared_record = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
+    table = extract_shared_state(game.table_state if game.outcome is None else game.outcome.table, keys)
+    shared_record = SharedTableState(
+        round_id=round_id,
+        shared_keys=keys.shared_keys,
+        standing_bet_keys=keys.standing_bet_keys,
+        shared_state=table,
+    )
     return {f"{TableKey.SHARED}{game.game.digest}": to_json(shared_record)}
 
 
-def _read_shared_record(machine: Machine, digest: str) -> TableInCommon | None:
+def _read_shared_record(machine: Machine, digest: str) -> SharedTableState | None:
     """Return the record of the state that a table's players share, or None."""
-    return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
+    return machine.memory.read(SharedTableState, f"{TableKey.SHARED}{digest}")
 
 
 def _find_game(machine: Machine, digest: str) -> Game | None:
@@ -177,6 +190,6 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
     """Return the names of a table's shared values; none are shared if each position has its own table."""
     if machine.position.count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
-        return TableStateKeys(shared.keys, shared.bound)
+        return TableStateKeys(shared.shared_keys, shared.standing_bet_keys)
     game = _find_game(machine, digest)
     return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.count)

@@ -1,7 +1,8 @@
 """The record of the time that a player has paid for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from egm.record_codec import stored_as
 from egm.record_fields import Digest, Time
 
 
@@ -11,5 +12,5 @@ class TimePaid:
 
     digest: Digest
     """The definition of the table's game."""
-    until: Time
+    paid_until: Time = field(metadata=stored_as("until"))
     """No further charge is due for games that start before this time."""

@@ -1,16 +1,16 @@
 """The stored record of a real wheel's spin, for whose number the games of a round wait."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
 from egm.play.keys import WheelKey
 from egm.play.records.game_record import GameRecord
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count
 
-MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
+MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
 """Why the number of a spin was missed: the wheel moved on, the reader's line was lost, or the machine restarted."""
 
 
@@ -23,25 +23,28 @@ class WheelSpin:
     """
 
     round_id: str
-    spin: Count
-    number: Count | None = omit_if_default(None)
+    wheel_counter: Count = field(metadata=stored_as("spin"))
+    winning_number: Count | None = omit_if_default(None, key="number")
     missed_reason: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default(
         "", key="unheard"
     )
     """Why the number of the spin was missed for good; empty while it may still arrive."""
 
-    earlier: Mapping[str, Count] = omit_if_default({})
+    earlier_numbers: Mapping[str, Count] = omit_if_default({}, key="earlier")
     """The numbers of earlier spins that a game has not taken yet, by round id."""
 
     @property
     def is_awaited(self) -> bool:
         """Return whether the number of the spin is not known yet and may still arrive."""
-        return self.number is None and not self.missed_reason
+        return self.winning_number is None and not self.missed_reason
 
     @property
     def numbers(self) -> dict[str, int]:
         """Return the winning numbers recorded for rounds whose games may still have to take them, by round id."""
-        return {**self.earlier, **({} if self.number is None else {self.round_id: self.number})}
+        return {
+            **self.earlier_numbers,
+            **({} if self.winning_number is None else {self.round_id: self.winning_number}),
+        }
 
 
 def read_last_spin(machine: Machine) -> WheelSpin | None:

@@ -19,7 +19,7 @@ LEVELS = (
     LevelSlot(game="three-levels", level="luck"),
     LevelSlot(game="three-levels", level="mystery"),
 )
-HOST = HostMoney(validation=Validation.SYSTEM, transfers=True, asset_number=1, online=True)
+HOST = HostMoney(validation=Validation.SYSTEM, can_transfer=True, asset_number=1, is_online=True)
 
 
 def build_case(name, *rows):

@@ -25,7 +25,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
-from egm.money.records.host import Redeeming, TransferKind, TransferStatus
+from egm.money.records.host import RedemptionStatus, TransferKind, TransferStatus
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from egm.tickets.redemption import Reason
@@ -64,11 +64,11 @@ class Machine:
             self.room.close()
         host = HostMoney(
             validation=Validation.SYSTEM,
-            transfers=True,
-            bonuses=True,
+            can_transfer=True,
+            can_award_bonuses=True,
             asset_number=7,
             money_line_name="main",
-            online=True,
+            is_online=True,
         )
         self.room = MachineRig(self.folder, profile=self.place, devices=("printer",), host=host)
         self.tickets = HostTicketInterface(self.room.engine, self.room.happen)
@@ -103,14 +103,14 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             self.room.ledger.void_unstacked_paper("returned at power-up")
         elif record is not None:
-            self.room.ledger.vend_confirmed()
+            self.room.ledger.delete_confirmed_paper()
         self.escrow = None
 
     def stack(self, escrow: int) -> None:
         """The driver records the order, where the paper still lies there."""
         content = self.room.hands.offered[escrow]
         if not isinstance(content, Barcode) or content.digits == self.escrow:
-            self.room.ledgers.paper.stack_ordered(content, 0)
+            self.room.ledgers.escrow_ledger.reserve_credit_before_stacking(content, 0)
 
     # -------------------------------------------------------------- the player
     def bill(self) -> None:
@@ -119,7 +119,7 @@ class Machine:
             if self.room.ledger.find_open() is not None:
                 cents = self.room.ledger.find_open().content.amount_cents
                 self.room.ledger.credit_stacked_paper()
-                self.room.ledger.vend_confirmed()
+                self.room.ledger.delete_confirmed_paper()
                 self.seen["in"] += cents
 
     def ticket(self) -> None:
@@ -135,7 +135,7 @@ class Machine:
             if self.dice.random() < 0.8:
                 self.room.ledger.credit_stacked_paper()
                 self.seen["in"] += self.room.machine.memory.get(MoneyKey.PAPER)["amount_cents"]
-                self.room.ledger.vend_confirmed()
+                self.room.ledger.delete_confirmed_paper()
             else:
                 self.room.ledger.void_unstacked_paper("jam")
             self.escrow = None
@@ -196,7 +196,7 @@ class Machine:
     def judge(self) -> None:
         digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
-            self.tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            self.tickets.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, Reason.HOST_REFUSED)
             self.tickets.authorise_redemption("09" + "9" * 16, CreditKind.CASHABLE, 1)
         else:
             pool = self.dice.randrange(2)
@@ -212,11 +212,11 @@ class Machine:
         order = TransferOrder(
             identifier=self.asked.identifier if again else f"T{self.orders}",
             kind=self.dice.choice(tuple(TransferKind)),
-            cents=cents,
-            partial=self.dice.random() < 0.5,
-            pool=self.dice.randrange(2),
-            lock_after=self.dice.random() < 0.3,
-            expires=self.room.machine.local_date + timedelta(days=self.dice.randrange(3)),
+            cents_by_credit_kind=cents,
+            may_be_partial=self.dice.random() < 0.5,
+            restricted_pool=self.dice.randrange(2),
+            stays_locked_afterwards=self.dice.random() < 0.3,
+            expiry_date=self.room.machine.local_date + timedelta(days=self.dice.randrange(3)),
         )
         if self.transfers.order(order, asset_number=7) is TransferStatus.PENDING:
             self.asked = order

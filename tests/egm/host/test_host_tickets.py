@@ -14,7 +14,7 @@ from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
-from egm.money.records.host import Redeeming
+from egm.money.records.host import RedemptionStatus
 from egm.people import Role
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
@@ -42,7 +42,7 @@ def make(tmp_path):
         tickets = f"[tickets]\npromotional = {str(promotional).lower()}"
         text = SOLD.read_text().replace("[tickets]", tickets)
         place.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
-        host = HostMoney(validation=validation, online=online)
+        host = HostMoney(validation=validation, is_online=online)
         made = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(made.boot())
         made.port = HostTicketInterface(made.engine, made.happen)
@@ -60,7 +60,7 @@ def printed(rig: MachineRig) -> None:
 
 def stacked(rig: MachineRig) -> None:
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
 
 
 # ---------------------------------------------------------------------------------------------- out
@@ -233,31 +233,34 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     assert rig.hands.orders == [("hold", 1)]
     assert (rig.port.offered_ticket_number, rig.port.redemption_state.status) == (
         FIRST,
-        Redeeming.WAITING,
+        RedemptionStatus.WAITING,
     )
     assert rig.credit_cents == 0
     answer = rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    assert (answer.status, answer.amount_cents, answer.digits) == (Redeeming.PENDING, 1234, FIRST)
+    assert (answer.status, answer.amount_cents, answer.digits) == (RedemptionStatus.PENDING, 1234, FIRST)
     assert (rig.credit_cents, rig.port.has_unread_result) == (0, False)
     stacked(rig)
     assert rig.credit_cents == 1234
-    assert rig.port.redemption_state.status is Redeeming.REDEEMED
+    assert rig.port.redemption_state.status is RedemptionStatus.REDEEMED
     assert rig.port.has_unread_result
-    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.REDEEMED
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is RedemptionStatus.REDEEMED
     assert rig.credit_cents == 1234
     rig.port.acknowledge_result()
-    assert (rig.port.has_unread_result, rig.port.redemption_state.status) == (False, Redeeming.REDEEMED)
+    assert (rig.port.has_unread_result, rig.port.redemption_state.status) == (
+        False,
+        RedemptionStatus.REDEEMED,
+    )
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 1234
 
 
 @pytest.mark.requirement("H-07")
 def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     rig = make()
-    for status in (Redeeming.PENDING, Redeeming.NOT_NOW):
+    for status in (RedemptionStatus.PENDING, RedemptionStatus.NOT_NOW):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is status
-        if status is Redeeming.PENDING:
+        if status is RedemptionStatus.PENDING:
             stacked(rig)
             rig.port.acknowledge_result()
     assert (rig.credit_cents, rig.notice) == (1234, "ticket_refused.redeemed")
@@ -279,10 +282,10 @@ def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
 @pytest.mark.parametrize(
     ("digits", "kind", "cents", "status"),
     [
-        (SECOND, CASHABLE, 100, Redeeming.NUMBER_MISMATCH),
-        (FIRST, CASHABLE, 0, Redeeming.BAD_AMOUNT),
-        (FIRST, CASHABLE, 300_001, Redeeming.OVER_LIMIT),
-        (FIRST, RESTRICTED, 100, Redeeming.DISABLED),
+        (SECOND, CASHABLE, 100, RedemptionStatus.NUMBER_MISMATCH),
+        (FIRST, CASHABLE, 0, RedemptionStatus.BAD_AMOUNT),
+        (FIRST, CASHABLE, 300_001, RedemptionStatus.OVER_LIMIT),
+        (FIRST, RESTRICTED, 100, RedemptionStatus.DISABLED),
     ],
 )
 def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, status):
@@ -298,7 +301,7 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
 @pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(Redeeming.REJECTED_BY_HOST, Reason.REDEEMED), (Redeeming.TIMED_OUT, Reason.HOST_DOWN)],
+    [(RedemptionStatus.REJECTED_BY_HOST, Reason.REDEEMED), (RedemptionStatus.TIMED_OUT, Reason.HOST_DOWN)],
 )
 def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
     rig = make()
@@ -313,10 +316,10 @@ def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
 
 @pytest.mark.requirement("H-08", "G-16")
 def test_without_a_link_no_ticket_is_held(make):
-    rig = make(online=False)
+    rig = make(is_online=False)
     rig.offer_ticket(FIRST)
     assert rig.hands.orders[-1] == ("return", 1)
-    assert rig.port.redemption_state.status is Redeeming.LINK_DOWN
+    assert rig.port.redemption_state.status is RedemptionStatus.LINK_DOWN
     assert not rig.port.has_unread_result
 
 
@@ -324,12 +327,12 @@ def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(
     rig = make().insert(100)
     rig.offer_ticket(FIRST)
     rig.play()
-    assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is Redeeming.PENDING
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is RedemptionStatus.PENDING
     stacked(rig)
     rig.report_shown()
     rig.offer_ticket(SECOND)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.authorise_redemption(SECOND, CASHABLE, 100).status is Redeeming.NOT_NOW
+    assert rig.port.authorise_redemption(SECOND, CASHABLE, 100).status is RedemptionStatus.NOT_NOW
     assert rig.hands.orders[-1] == ("return", 3)
 
 
@@ -343,10 +346,12 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     assert rig.machine.read_credit_cents(RESTRICTED) == 500
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
-    assert rig.port.authorise_redemption(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
+    assert (
+        rig.port.authorise_redemption(SECOND, RESTRICTED, 500, pool=8).status is RedemptionStatus.OTHER_POOL
+    )
     rig.offer_ticket(SECOND)
     late = rig.port.authorise_redemption(SECOND, RESTRICTED, 500, expires=date(2025, 12, 31), pool=9)
-    assert late.status is Redeeming.BAD_AMOUNT
+    assert late.status is RedemptionStatus.BAD_AMOUNT
 
 
 # ---------------------------------------------------------------------------------------------- restarts
@@ -355,8 +360,8 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
     rig.offer_ticket(FIRST)
     again = make()
     assert again.port.offered_ticket_number is None
-    assert again.port.redemption_state.status is Redeeming.NO_TICKET
-    assert again.port.authorise_redemption(FIRST, CASHABLE, 100).status is Redeeming.NOT_NOW
+    assert again.port.redemption_state.status is RedemptionStatus.NO_TICKET
+    assert again.port.authorise_redemption(FIRST, CASHABLE, 100).status is RedemptionStatus.NOT_NOW
     assert again.credit_cents == 0
 
 
@@ -367,12 +372,12 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.ledger.find_open().content.digits == FIRST
-    assert again.port.redemption_state.status is Redeeming.PENDING
+    assert again.port.redemption_state.status is RedemptionStatus.PENDING
     stacked(again)
     assert again.credit_cents == 1234
     third = make()
     assert (third.port.redemption_state.status, third.port.has_unread_result) == (
-        Redeeming.REDEEMED,
+        RedemptionStatus.REDEEMED,
         True,
     )
     assert third.port.redemption_state.digits == FIRST
@@ -388,7 +393,7 @@ def test_no_number_is_in_the_journal_whole(make):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         if answer == "rejected":
-            rig.port.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            rig.port.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, Reason.HOST_REFUSED)
             continue
         rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":
@@ -409,14 +414,14 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     stacked(rig)
     rig.offer_ticket(SECOND)
-    rig.machine.component(HostMoney).online = False
+    rig.machine.component(HostMoney).is_online = False
     rig.offer_ticket(SECOND)
     assert rig.port.offered_ticket_number is None
     assert (rig.port.redemption_state.status, rig.port.redemption_state.digits) == (
-        Redeeming.REDEEMED,
+        RedemptionStatus.REDEEMED,
         FIRST,
     )
-    rig.machine.component(HostMoney).online = True
+    rig.machine.component(HostMoney).is_online = True
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
     assert rig.port.offered_ticket_number == SECOND
@@ -428,10 +433,10 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     rig.ledger.void_unstacked_paper("the path is clear")
-    assert (rig.port.redemption_state.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
+    assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
-    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is RedemptionStatus.PENDING
     stacked(rig)
     assert rig.credit_cents == 1234
 
@@ -442,7 +447,7 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver never got to record it
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
-    assert again.port.redemption_state.status is Redeeming.NOT_STACKED
+    assert again.port.redemption_state.status is RedemptionStatus.NOT_STACKED
     assert again.store.get(FIRST).state is TicketState.ISSUED
     assert again.port.has_unread_result
 
@@ -451,9 +456,9 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
 @pytest.mark.parametrize(
     ("lose", "amount_cents", "ended"),
     [
-        ("lost", 1234, Redeeming.REDEEMED),
-        ("lost", 0, Redeeming.NOT_STACKED),
-        ("released", 1234, Redeeming.REDEEMED),
+        ("lost", 1234, RedemptionStatus.REDEEMED),
+        ("lost", 0, RedemptionStatus.NOT_STACKED),
+        ("released", 1234, RedemptionStatus.REDEEMED),
     ],
 )
 def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose, amount_cents, ended):
@@ -468,10 +473,10 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
             rig.machine.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
         )
         rig.ledger.credit_stacked_paper()
-        rig.ledger.vend_confirmed()
-    assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (Redeeming.PENDING, False)
+        rig.ledger.delete_confirmed_paper()
+    assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (RedemptionStatus.PENDING, False)
     at = make()
-    assert (at.port.redemption_state.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
+    assert (at.port.redemption_state.status, at.port.has_unread_result) == (RedemptionStatus.PENDING, False)
     [disputed] = list_disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")

@@ -26,10 +26,10 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
     async def run():
         host = HostMoney(
             validation=Validation.SYSTEM,
-            transfers=True,
+            can_transfer=True,
             asset_number=7,
             money_line_name="main",
-            online=online,
+            is_online=online,
         )
         rig = MachineRig(folder, devices=("printer",), host=None if alone else host)
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
@@ -123,7 +123,9 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
         port = HostTransferInterface(rig.engine, rig.happen)
         today = rig.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
-        order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        order = TransferOrder(
+            identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
+        )
         port.order(order, asset_number=7)
         await asyncio.sleep(3600)
         assert rig.credit_cents == 100
@@ -137,7 +139,9 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
 def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
     async def lent(rig):
         today, cents = rig.machine.local_date, {CreditKind.RESTRICTED: 100}
-        order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        order = TransferOrder(
+            identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
+        )
         HostTransferInterface(rig.engine, rig.happen).order(order, asset_number=7)
 
     async def over(rig):

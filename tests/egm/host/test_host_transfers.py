@@ -16,7 +16,7 @@ from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import payout_is_due
-from egm.money.records.host import HostTicketRecord, Redeeming, TransferKind, TransferStatus
+from egm.money.records.host import HostTicketRecord, RedemptionStatus, TransferKind, TransferStatus
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from meters import Transfer
 from meters.recall import read_details
@@ -37,7 +37,11 @@ def make(tmp_path):
         if opened:
             opened[-1].close()
         host = HostMoney(
-            validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=ASSET, online=True
+            validation=Validation.SYSTEM,
+            can_transfer=True,
+            can_award_bonuses=True,
+            asset_number=ASSET,
+            is_online=True,
         )
         made = MachineRig(tmp_path, devices=("printer",), host=host, **options)
         opened.append(made.boot())
@@ -51,7 +55,7 @@ def make(tmp_path):
 
 def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> TransferOrder:
     cents = {CASHABLE: cashable, RESTRICTED: restricted, NONRESTRICTED: nonrestricted}
-    return TransferOrder(identifier=identifier, kind=kind, cents=cents, **more)
+    return TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=cents, **more)
 
 
 def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
@@ -276,7 +280,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
         case "fault":
             rig.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     assert rig.port.last.status is Status.NOT_NOW
-    assert rig.machine.component(HostMoney).order is None
+    assert rig.machine.component(HostMoney).transfer_order is None
     assert rig.journal.balance_cents("world:aft_in:cashable") == 0
 
 
@@ -299,12 +303,12 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
     rig = make()
     coming = HostTicketRecord(
         id="ticket-1",
-        number="1234",
+        masked_number="1234",
         amount_cents=50,
-        kind=RESTRICTED.value,
-        expires="",
-        pool=2,
-        status=Redeeming.PENDING,
+        credit_kind=RESTRICTED.value,
+        expiry_date="",
+        restricted_pool=2,
+        status=RedemptionStatus.PENDING,
         host_has_read=False,
     )
     write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: coming})
@@ -423,7 +427,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
-    rig.machine.component(HostMoney).online = False
+    rig.machine.component(HostMoney).is_online = False
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
@@ -437,11 +441,11 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.notice) == (State.IDLE, "cash_out_not_taken")
-    rig.machine.component(HostMoney).online = False
+    rig.machine.component(HostMoney).is_online = False
     assert payout_is_due(rig.machine, Event(EventType.WHEN_IDLE)), (
         "a host that is not there keeps nothing on the meter"
     )
-    rig.machine.component(HostMoney).online = True
+    rig.machine.component(HostMoney).is_online = True
     rig.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert rig.state is State.LOCKED
     rig.engine.handle(EventType.LOCK_ENDED)

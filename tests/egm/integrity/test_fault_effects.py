@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.faults import FAULTS
 from egm.kernel.significance import Effect, find_by_pattern
 from egm.money import ways_out
-from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
+from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
 
 #: What a device may report under a pattern that leaves it open.
@@ -33,13 +33,13 @@ class Does:
         self.state = state
         self.plays = rig.engine.accepts(EventType.PLAY)
         self.takes = {
-            "bill_acceptor": bool(list_wanted_bills(machine, state))
+            "bill_acceptor": bool(list_acceptable_bills(machine, state))
             and should_accept_tickets(machine, state),
-            "coin_acceptor": bool(list_wanted_coins(machine, state)),
+            "coin_acceptor": bool(list_acceptable_coins(machine, state)),
         }
         self.pays = {
-            "ticket_printer": not ways_out.reason_no_ticket(machine, machine.cash_cents),
-            "hopper": ways_out._is_available(machine, "coins"),
+            "ticket_printer": not ways_out.reason_ticket_is_unavailable(machine, machine.cash_cents),
+            "hopper": ways_out._is_payout_method_available(machine, "coins"),
         }
 
 

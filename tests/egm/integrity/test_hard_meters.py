@@ -136,7 +136,7 @@ def test_each_counter_follows_its_own_meter(tmp_path, place):
     says(board, 0, 0, 0, 0, 0, 0)
     assert meters.send_totals()
     rig.insert(10000)
-    rig.ledgers.coins.credit_coins_in(((200, False), (100, True)), 1)
+    rig.ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
     for _ in range(2):

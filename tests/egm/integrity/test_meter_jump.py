@@ -80,12 +80,12 @@ def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(rig):
 @pytest.mark.requirement("A-26")
 def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
-    rig.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
+    rig.ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
     jumped(rig, "world:coin", 0)
-    assert rig.ledgers.coins.find_event_position() == 6
+    assert rig.ledgers.coin_ledger.find_event_position() == 6
     rule(rig, 600)
     settle(rig)
-    rig.ledgers.coins.credit_coins_in(((100, True),), 7)
+    rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 100)
 
 

@@ -21,7 +21,7 @@ from egm.play import player_protection as protection
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallListPage
 from egm.play.records import game_record as games
-from egm.play.records.games import find_last_game, open_game
+from egm.play.records.games import find_last_game, find_open_game
 from egm.progressive import records as progressive
 from egm.progressive.events import AwardLocked
 from egm.progressive.keys import ProgressiveKey
@@ -71,7 +71,7 @@ ENTRIES = {
     "game.start": games.GameRecord,
     "game.carried": games.GameRecord,
     "game.choice": games.GameChoice,
-    "progressive.won": games.MysteryWon,
+    "progressive.won": games.MysteryPrizeWon,
     "progressive.sealed": progressive.ReceivedCommitment,
     "aft.complete": host.TransferRecord,
     "aft.failed": host.TransferRecord,
@@ -178,7 +178,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         kept.extractall(folder)
     rig = room_of(folder, levels=LINKED, devices=("printer",)).boot()
     assert (rig.state, rig.credit_cents) == (State.AWAITING_AWARD, 4950)
-    game = open_game(rig.machine)
+    game = find_open_game(rig.machine)
     assert game is not None
     assert [(hit.pool, hit.amount_cents) for hit in game.levels.hits] == [
         ("three-levels.mystery.50", 501),
@@ -186,7 +186,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        rig.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim, amount_cents=cents)))
+        rig.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim_id, amount_cents=cents)))
     assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(rig.machine)
     assert ended is not None
@@ -203,7 +203,7 @@ def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
     rig = room_of(tmp_path).boot()
     write_undeclared(rig.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
-        open_game(rig.machine)
+        find_open_game(rig.machine)
     rig.close()
 
 

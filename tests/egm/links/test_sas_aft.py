@@ -25,7 +25,9 @@ def make(tmp_path):
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
-        host = HostMoney(transfers=transfers, bonuses=bonuses, asset_number=asset, money_line_name=line)
+        host = HostMoney(
+            can_transfer=transfers, can_award_bonuses=bonuses, asset_number=asset, money_line_name=line
+        )
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
         opened.append(Bench(tmp_path, rig))
         opened[-1].exceptions()

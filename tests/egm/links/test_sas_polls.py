@@ -313,7 +313,7 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "stack"
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert bench.long(0x07) == "01"
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "return"

@@ -56,7 +56,7 @@ def printed(bench: Bench) -> None:
 
 def stacked(bench: Bench) -> None:
     bench.room.ledger.credit_stacked_paper()
-    bench.room.ledger.vend_confirmed()
+    bench.room.ledger.delete_confirmed_paper()
 
 
 def cash_out(bench: Bench, cents: int = 2000) -> None:
@@ -348,8 +348,8 @@ def test_the_host_sets_the_texts_printed_on_tickets(make):
     assert bench.long(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
     assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
-    assert find_ticket_terms(bench.room.machine).location == "HOTEL", "7C outranks 7D"
-    assert find_ticket_terms(bench.room.machine).cashable_days == 10
+    assert find_ticket_terms(bench.room.machine).venue_name == "HOTEL", "7C outranks 7D"
+    assert find_ticket_terms(bench.room.machine).cashable_validity_days == 10
     assert bench.long(0x7D, "00") == "01"
 
 
@@ -368,4 +368,4 @@ def test_a_host_without_authority_over_money_gets_no_reply(make, poll):
     }
     code = int(poll, 16)
     assert (bench.read(code) if poll in {"57", "70"} else bench.long(code, data[poll])) == ""
-    assert not bench.room.machine.component(HostMoney).online
+    assert not bench.room.machine.component(HostMoney).is_online

@@ -82,13 +82,13 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = rig.hands.payouts
-    rig.ledgers.payouts.open_payout(
+    rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
     )
-    rig.ledgers.payouts.record_coins_paid(payout_id, coins - 5)
+    rig.ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = again(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
-    assert disputed.held_cents == 5 * rig.profile.coins.hopper_cents
+    assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_cents
     assert without.state is State.TILT
 
 
@@ -166,7 +166,7 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
 @pytest.mark.requirement("K-03")
 def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
     """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
-    by_host = HostMoney(validation=Validation.SYSTEM, money_line_name="main", online=True)
+    by_host = HostMoney(validation=Validation.SYSTEM, money_line_name="main", is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
@@ -209,7 +209,7 @@ class Left:
 )
 def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked, said):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
-    table = TableRecord(game=named, denomination_cents=25, table={"point": 6}, staked=staked)
+    table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
     left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
     with pytest.raises(
         OperatorError,

@@ -26,7 +26,7 @@ def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
             tmp_path,
             profile="monaco",
             devices=("printer",),
-            host=HostMoney(validation=Validation.SYSTEM, online=True),
+            host=HostMoney(validation=Validation.SYSTEM, is_online=True),
         )
         .boot()
         .insert(2000)

@@ -17,7 +17,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
-from egm.money.value_in import list_wanted_bills, should_accept_tickets
+from egm.money.value_in import list_acceptable_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import GameFiles
@@ -57,8 +57,8 @@ def generous(tmp_path):
 def gift(rig: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    rig.machine.component(HostMoney).order = TransferOrder(
-        identifier="gift", kind=TransferKind.IN, cents=given
+    rig.machine.component(HostMoney).transfer_order = TransferOrder(
+        identifier="gift", kind=TransferKind.IN, cents_by_credit_kind=given
     )
     execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
     return rig
@@ -146,7 +146,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert kinds(rig) == (0, 0, 0)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert kinds(rig) == (300, 0, 0)
     meters = rig.journal.meters().values
     for way in ("out", "in"):
@@ -162,9 +162,12 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     number = rig.cash_out_ticket()
     rig.machine.chance = chance
     order = TransferOrder(
-        identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2)
+        identifier="day",
+        kind=TransferKind.IN,
+        cents_by_credit_kind={RESTRICTED: 5},
+        expiry_date=date(2026, 1, 2),
     )
-    rig.machine.component(HostMoney).order = order
+    rig.machine.component(HostMoney).transfer_order = order
     execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
     rig.play()
     rig.report_shown()
@@ -172,7 +175,7 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     rig.clock.pass_seconds(3 * 24 * 3600)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     rig.engine.handle(EventType.PROMOTION_EXPIRED)
     assert kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
@@ -299,5 +302,8 @@ def test_promotional_credit_counts_towards_the_limit_of_bills_and_tickets(
 ):
     rig = make()
     rig = gift(rig, **{kind: rig.profile.value_in.credit_limit_cents - missing_cents})
-    accepted = bool(list_wanted_bills(rig.machine, rig.state)), should_accept_tickets(rig.machine, rig.state)
+    accepted = (
+        bool(list_acceptable_bills(rig.machine, rig.state)),
+        should_accept_tickets(rig.machine, rig.state),
+    )
     assert accepted == (is_accepted, is_accepted)

@@ -42,17 +42,17 @@ def cashed_out(folder, place, *devices, cents=525):
     rig = MachineRig(folder / "state", profile=place, devices=("hopper", *devices)).boot()
     rig.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
-        rig.ledgers.coins.credit_coins_in(((25, True),), number)
+        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
     rig.engine.handle(EventType.CASH_OUT)
     return rig
 
 
 def hopper_pays(rig, coins, doubt=""):
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payouts.open_payout(
+    rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
-    rig.ledgers.payouts.close_payout(payout_id, coins, doubt)
+    rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
 
 
 def told(rig):
@@ -117,7 +117,7 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
     rig.engine.handle(EventType.CASH_OUT)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
         rig.report_print_state(state)
-    rig.ledgers.coins.credit_coins_in(((100, True),), 1)
+    rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 1)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["way"]) == (State.PAYING, "coins")
     hopper_pays(rig, 1)
@@ -143,17 +143,17 @@ def test_a_hopper_filled_again_pays_the_rest_and_both_are_told(tmp_path, coins_f
 def test_a_cut_at_any_entry_loses_none_of_it(tmp_path, coins_first, written):
     rig = cashed_out(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payouts.open_payout(
+    rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
     rig.cut_power_after(written)
     try:
-        rig.ledgers.payouts.close_payout(payout_id, 2)
+        rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     except PowerCutError:
         rig.close()
         rig = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
-        if rig.ledgers.payouts.find_open() is not None:
-            rig.ledgers.payouts.close_payout(payout_id, 2)
+        if rig.ledgers.payout_ledger.find_open() is not None:
+            rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.state is State.HANDPAY
     assert told(rig) == (525, 200, 325)
     ends_honest(rig)
@@ -191,7 +191,7 @@ def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     if by_hand:
         assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-        rig.ledgers.coins.credit_coins_in(((25, True),), 2)
+        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 2)
         assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     else:
         assert (rig.state, told(rig)) == (State.HANDPAY, (525, 500, 25))
@@ -206,12 +206,12 @@ def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     for cents in first:
-        rig.ledgers.coins.credit_coins_in(((cents, True),), 2)
+        rig.ledgers.coin_ledger.credit_coins_in(((cents, True),), 2)
     menu = Menu(rig).sign_in(Role.SUPERVISOR)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.fill("orphan_credits", "bank 4").home().touch("leave")
     assert len(list(rig.journal.entries("cashout.ended"))) == 1
-    rig.ledgers.coins.credit_coins_in(((25, True),), 3)
+    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 3)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     ends_honest(rig)
 

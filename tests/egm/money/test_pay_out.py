@@ -162,7 +162,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_no_number_is_asked_of_a_host(tmp_path, bills, way):
-    host = HostMoney(validation=Validation.SYSTEM, online=True)
+    host = HostMoney(validation=Validation.SYSTEM, is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
@@ -284,7 +284,7 @@ def test_a_ticket_goes_in_once(rig, tmp_path):
     assert rig.hands.orders[-1][0] == "stack"
     assert rig.credit_cents == 0
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert rig.credit_cents == 2000
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 2000
     assert rig.journal.meters().values["ticket_in.cashable.count"] == 1
@@ -368,9 +368,9 @@ def coins(tmp_path):
 
 @pytest.mark.requirement("D-13", "G-09", "F-01")
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
-    coins.ledgers.coins.credit_coins_in(((100, True), (200, False)), 2)
+    coins.ledgers.coin_ledger.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
-    assert coins.ledgers.coins.find_event_position() == 2
+    assert coins.ledgers.coin_ledger.find_event_position() == 2
     values = coins.journal.meters().values
     assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
 
@@ -378,17 +378,17 @@ def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
 def _order(rig):
     payout_id, number = rig.hands.payouts[-1]
     record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
-    rig.ledgers.payouts.open_payout(record)
+    rig.ledgers.payout_ledger.open_payout(record)
     return payout_id, number
 
 
 def _pay_coins_and_a_rest(coins):
     coins.insert(500)
-    coins.ledgers.coins.credit_coins_in(((25, True),), 1)
+    coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
-    coins.ledgers.payouts.close_payout(payout_id, 5)
+    coins.ledgers.payout_ledger.close_payout(payout_id, 5)
     assert coins.journal.balance_cents("out:hopper") == 500
     assert coins.journal.meters().values["phys_coin_out"] == 500
 
@@ -407,16 +407,16 @@ def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(co
 def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stopped):
     if stopped == "door":
         coins.insert(500)
-        coins.ledgers.coins.credit_coins_in(((25, True),), 1)
+        coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
         coins.engine.handle(EventType.CASH_OUT)
         payout_id, _ = _order(coins)
         coins.engine.handle(EventType.DOOR_OPENED, door="main")
-        coins.ledgers.payouts.close_payout(payout_id, 5)
+        coins.ledgers.payout_ledger.close_payout(payout_id, 5)
         assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
         coins.engine.handle(EventType.DOOR_CLOSED, door="main")
         again = coins
     else:  # cut right after the coins were settled
-        coins.ledgers.coins.credit_coins_in(((25, True),), 1)
+        coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
         write_undeclared(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
         coins.close()
         again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
@@ -443,7 +443,7 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
     rig = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
-    rig.ledgers.coins.credit_coins_in(((25, True),), 1)
+    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     for machine in (coins, rig):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
@@ -488,13 +488,13 @@ def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     for paid in range(1, number + 1):
-        coins.ledgers.payouts.record_coins_paid(payout_id, paid)
+        coins.ledgers.payout_ledger.record_coins_paid(payout_id, paid)
         for event, values in PLAYERS:
             coins.engine.handle(event, **values)
         assert coins.state is State.PAYING
         assert coins.hands.payouts == [(payout_id, number)], "neither another payout nor an end of this one"
         assert coins.records("game.start") == []
-    coins.ledgers.payouts.close_payout(payout_id, number)
+    coins.ledgers.payout_ledger.close_payout(payout_id, number)
     assert (coins.state, coins.credit_cents) == (State.IDLE, 0)
     assert coins.journal.balance_cents("out:hopper") == 500
 
@@ -511,7 +511,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
     assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
     if not ordered:
         _order(again)
-    again.ledgers.payouts.close_payout(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
+    again.ledgers.payout_ledger.close_payout(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
     assert (again.state, again.credit_cents) == (State.IDLE, 0)
     again.close()
 
@@ -521,7 +521,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
-    coins.ledgers.payouts.close_payout(payout_id, 2)
+    coins.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
@@ -537,12 +537,12 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
     payout_id, _ = _order(coins)
     coins.cut_power_after(written)
     with suppress(PowerCutError):
-        coins.ledgers.payouts.close_payout(payout_id, paid)
+        coins.ledgers.payout_ledger.close_payout(payout_id, paid)
     coins.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    open_payout = again.ledgers.payouts.find_open()
+    open_payout = again.ledgers.payout_ledger.find_open()
     if open_payout is not None:  # the driver has not been heard, and says it again
-        again.ledgers.payouts.close_payout(open_payout.payout_id, paid)
+        again.ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
     by_hand = again.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
     assert again.journal.balance_cents("out:hopper") == left_cents
@@ -592,7 +592,7 @@ def test_a_coin_that_left_above_the_order_is_missing_from_the_hopper_and_is_not_
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
-    coins.ledgers.payouts.close_payout(payout_id, number + 1)
+    coins.ledgers.payout_ledger.close_payout(payout_id, number + 1)
     values = coins.journal.meters().values
     assert (values["hopper_level"], values["phys_coin_out"]) == (-600, 500)
     assert (coins.credit_cents, coins.machine.memory.get(MoneyKey.HANDPAY)) == (0, None)

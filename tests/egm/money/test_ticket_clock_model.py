@@ -107,7 +107,7 @@ class Machine:
             assert self.room.store.require_ticket(number) == record
             return
         self.room.ledger.credit_stacked_paper()
-        self.room.ledger.vend_confirmed()
+        self.room.ledger.delete_confirmed_paper()
         self.meter_cents += self.tickets.pop(number)
 
     def step(self):

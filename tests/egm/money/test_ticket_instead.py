@@ -158,7 +158,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
                 rig.engine.handle(EventType.CASH_OUT)
             case "key":
                 rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-            case "printed" | "failed" if rig.ledgers.printing.find_open() is not None:
+            case "printed" | "failed" if rig.ledgers.print_ledger.find_open() is not None:
                 rig.report_print_state(PrintState.PRINTING)
                 rig.report_print_state(PrintState.BARCODE_DONE if step == "printed" else PrintState.FAILED)
                 if step == "printed":
@@ -167,7 +167,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
                 rig.offer(500)
                 if rig.hands.orders[-1] == ("stack", rig._escrow):
                     rig.ledger.credit_stacked_paper()
-                    rig.ledger.vend_confirmed()
+                    rig.ledger.delete_confirmed_paper()
             case "play" if rig.state is State.IDLE:
                 rig.play()
                 rig.report_shown()

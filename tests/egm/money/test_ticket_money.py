@@ -64,7 +64,7 @@ def take(rig, digits):
     rig.offer_ticket(digits)
     assert rig.hands.orders[-1][0] == "stack", rig.notice
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
 
 
 # ---------------------------------------------------------------- the clock
@@ -130,10 +130,10 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
     (disputed,) = list_disputed_amounts(rig.machine).values()
-    assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
+    assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
     assert rig.journal.meters().values["vouchers_disputed"] == 1
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
@@ -240,7 +240,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.printing.find_open() is None  # nor does it fail, at each poll of the driver
+    assert again.ledgers.print_ledger.find_open() is None  # nor does it fail, at each poll of the driver
     out_cents = again.journal.balance_cents("out:voucher:cashable")
     by_hand = again.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
@@ -248,7 +248,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     elif state is PrintState.PRINTING:
         assert (out_cents, by_hand, again.state) == (0, None, State.TILT)
         [disputed] = list_disputed_amounts(again.machine).values()
-        assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
+        assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
     else:
         assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
 
@@ -347,7 +347,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     rig.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     rig.close()
     put_back(files[came_to])
     restore_ledger(rig, tmp_path)

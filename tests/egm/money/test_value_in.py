@@ -9,7 +9,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
-from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
+from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
 from tools.dev.lies import adopt_entries
 
@@ -30,7 +30,7 @@ def test_credit_comes_only_with_the_stacked_bill(rig):
     rig.ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
     assert rig.notice == "bill_accepted"
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert rig.ledger.find_open() is None
 
 
@@ -72,7 +72,7 @@ def test_a_bill_the_profile_does_not_take_is_returned_with_the_reason_on_screen(
 def test_the_credit_limit_closes_the_acceptor(rig, inserted, taken):
     for _ in range(inserted):
         rig.insert(10000)
-    assert bool(list_wanted_bills(rig.machine, rig.state)) is taken
+    assert bool(list_acceptable_bills(rig.machine, rig.state)) is taken
     rig.offer(100)
     assert rig.hands.orders[-1][0] == ("stack" if taken else "return")
 
@@ -85,7 +85,7 @@ def test_the_credit_limit_closes_the_acceptors_to_tickets_and_coins(tmp_path, in
     for _ in range(inserted):
         rig.insert(10000)
     assert should_accept_tickets(rig.machine, rig.state) is taken
-    assert bool(list_wanted_coins(rig.machine, rig.state)) is taken
+    assert bool(list_acceptable_coins(rig.machine, rig.state)) is taken
     rig.offer_ticket(number)
     assert rig.hands.orders[-1][0] == ("stack" if taken else "return")
     rig.close()
@@ -95,8 +95,8 @@ def test_the_credit_limit_closes_the_acceptors_to_tickets_and_coins(tmp_path, in
 @pytest.mark.parametrize("state", State, ids=str)
 def test_no_acceptor_takes_anything_in_a_state_other_than_idle(rig, state):
     taken = (
-        list_wanted_bills(rig.machine, state),
-        list_wanted_coins(rig.machine, state),
+        list_acceptable_bills(rig.machine, state),
+        list_acceptable_coins(rig.machine, state),
         should_accept_tickets(rig.machine, state),
     )
     assert [bool(each) for each in taken] == [state is State.IDLE] * 3
@@ -106,8 +106,8 @@ def test_no_acceptor_takes_anything_in_a_state_other_than_idle(rig, state):
 def test_a_bill_offered_while_the_door_is_open_goes_back(rig):
     rig.insert(500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert list_wanted_bills(rig.machine, rig.state) == frozenset()
-    assert list_wanted_coins(rig.machine, rig.state) == frozenset()
+    assert list_acceptable_bills(rig.machine, rig.state) == frozenset()
+    assert list_acceptable_coins(rig.machine, rig.state) == frozenset()
     rig.offer(2000)
     assert rig.hands.orders[-1] == ("return", 2)
     assert rig.state is State.DOOR_OPEN
@@ -138,7 +138,7 @@ def test_the_drivers_place_in_its_protocol_is_kept(rig):
 
 def test_a_ticket_is_never_stacked_as_a_bill(rig):
     with pytest.raises(InvariantError, match="ticket"):
-        rig.ledger.stack_ordered(Barcode("00" * 9), 0)
+        rig.ledger.reserve_credit_before_stacking(Barcode("00" * 9), 0)
 
 
 # ---------------------------------------------------------------------------------------------- given back
@@ -180,11 +180,11 @@ STOPS = {
 @pytest.mark.parametrize("stop", STOPS)
 def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     """The acceptor asks again just before it orders; whoever recorded it all the same is named by the audit."""
-    assert rig.ledger.may_order()
+    assert rig.ledger.may_order_stacking()
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)
-    assert not rig.ledger.may_order()
-    rig.ledger.stack_ordered(Note(500), 0)
+    assert not rig.ledger.may_order_stacking()
+    rig.ledger.reserve_credit_before_stacking(Note(500), 0)
     entries = adopt_entries(list(rig.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in audit_findings(entries)[len(entries)]
     earlier = [remove_residual_terms(raw) for raw in entries]  # earlier versions did not ask again
@@ -195,4 +195,4 @@ def test_a_game_begun_meanwhile_keeps_no_bill_from_the_box(rig):
     rig.insert(500)
     rig.play()
     assert rig.state is State.PLAYING
-    assert rig.ledger.may_order()
+    assert rig.ledger.may_order_stacking()

@@ -92,6 +92,6 @@ def standing(rig):
     tables = list_standing_tables(rig.machine)
     found = {}
     for table in tables:
-        found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
+        found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}
         assert table.standing_cents == sum(found.values()) * CENTS
     return found

@@ -82,7 +82,7 @@ def test_no_more_results_are_shown_than_are_stored(tmp_path):
     played(rig, red=8)
     known = rig.machine.component(LastResults)
     digest = rig.machine.games[ROULETTE].digest
-    known.by_digest[digest] = (TableResult("1"),) * MAX_RESULTS
+    known.results_by_digest[digest] = (TableResult("1"),) * MAX_RESULTS
     played(rig, red=8)
     assert len(told(rig)) == MAX_RESULTS
     rig.close()

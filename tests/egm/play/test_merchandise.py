@@ -389,6 +389,6 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
         )
         assert bool(admitted) is is_admitted
         if is_admitted:
-            assert admitted["fair"].return_min == Fraction(3, 4)
+            assert admitted["fair"].lowest_return == Fraction(3, 4)
         else:
             assert "returns 75.0000 %" in refused[0].reason

@@ -105,8 +105,8 @@ def test_a_ticket_and_a_coin_move_no_bill_meter(tmp_path):
     before = rig.journal.meters()
     rig.offer_ticket(rig.cash_out_ticket())
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
-    rig.ledgers.coins.credit_coins_in(((25, True),), 1)
+    rig.ledger.delete_confirmed_paper()
+    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     after = rig.journal.meters()
     for reading in (before, after):
         assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)

@@ -103,7 +103,7 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
 def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(tmp_path):
     machine = Counted(tmp_path, 4711, devices=("printer", "hopper"))  # the number of the ticket
     rig = machine.room
-    rig.ledgers.coins.credit_coins_in(((25, True), (100, False)), 1)
+    rig.ledgers.coin_ledger.credit_coins_in(((25, True), (100, False)), 1)
     assert machine.moved() == {
         "phys_coin_in": 125,
         "coins_accepted": 2,
@@ -124,7 +124,7 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
     }
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     assert machine.moved() == {
         "ticket_in.cashable.value": 125,
         "ticket_in.cashable.count": 1,
@@ -171,7 +171,7 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
         rig.ledger.credit_stacked_paper()
 
     assert list_moving_entries(rig.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
-    credit_coins = rig.ledgers.coins.credit_coins_in
+    credit_coins = rig.ledgers.coin_ledger.credit_coins_in
     assert list_moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
         ("coin.in", {"coins_accepted": 2}, {"coins"})
     ]

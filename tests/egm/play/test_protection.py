@@ -13,7 +13,7 @@ from egm.kernel.messages import Intent
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY_FEATURE
 from egm.play.keys import PlayKey
-from egm.play.player_protection import find_due_reminder, find_next_due_time
+from egm.play.player_protection import find_due_reminder, find_next_reminder_time
 from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -77,7 +77,7 @@ def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.engine.handle(EventType.ACKNOWLEDGE)
     assert find_due_reminder(rig.machine) is None
-    assert find_next_due_time(rig.machine) > rig.clock.now()
+    assert find_next_reminder_time(rig.machine) > rig.clock.now()
 
 
 @pytest.mark.requirement("N-02", "N-03")
@@ -159,7 +159,7 @@ def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
     for after, wanted in ((29, None), (1, "time")):
         minutes(rig, after)
         assert find_due_reminder(rig.machine) == wanted
-    assert find_next_due_time(rig.machine) == rig.clock.wall
+    assert find_next_reminder_time(rig.machine) == rig.clock.wall
 
 
 @pytest.mark.requirement("N-02", "N-03")

@@ -54,7 +54,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     spin(rig, "prison", "half", red=8, low=16)  # asked in the order of the cloth
     assert rig.credit_cents == 5000 - 2400 + 400
     (table,) = list_standing_tables(rig.machine)
-    assert table.table == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
+    assert table.table_state == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
     again = roulette(0)
     spin(again, "prison")  # a second zero: the stake is worth half, and eight may be halved again
     assert again.credit_cents == 3000
@@ -121,8 +121,8 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     spin(rig, "prison", black=40, red=100, **{"red-insured": 1})
     assert rig.credit_cents == 10000 - 41 * 25
     (table,) = list_standing_tables(rig.machine)
-    assert table.table["held"] == [{"spot": "black", "credits": 40, "count": 1}]
-    assert sum(table.table["shoe"].values()) == 312 - len(rows)
+    assert table.table_state["held"] == [{"spot": "black", "credits": 40, "count": 1}]
+    assert sum(table.table_state["shoe"].values()) == 312 - len(rows)
     rig.close()
     again = MachineRig(tmp_path / "state", games=(game,), denominations_cents=(25,)).boot()
     again.engine.handle(EventType.CASH_OUT)

@@ -65,12 +65,12 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     throw(rig, line=10, place=4)
     assert rig.credit_cents == 1000 - 70
     (table,) = list_standing_tables(rig.machine)
-    assert table.table == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
+    assert table.table_state == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_cents == 70
     again = point(4, 2)
     throw(again)  # for nothing: the bets stand
     assert again.credit_cents == 930
-    assert again.records("game.start")[-1]["table"] == table.table
+    assert again.records("game.start")[-1]["table"] == table.table_state
     throw(again)
     assert again.credit_cents == 930 + 100
     meters = sound(again, tmp_path)
@@ -313,7 +313,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
     before_cents = rig.credit_cents
     rig.engine.handle(EventType.CASH_OUT)
     (table,) = list_standing_tables(rig.machine)
-    assert (table.standing_cents, table.staked) == (unit_cents, (("credit:1:cashable", unit_cents),))
+    assert (table.standing_cents, table.standing_stakes) == (unit_cents, (("credit:1:cashable", unit_cents),))
     given_cents = rig.journal.meters().values["coin_out"]
     assert given_cents == 30 * unit_cents
     assert before_cents + given_cents >= rig.credit_cents

@@ -11,7 +11,7 @@ from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, lo
 from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
 from egm.play.prize_limits import compute_largest_prizes
-from egm.play.stored_prizes import cache_in_journal
+from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
 from paytables import Depth, analyse, load_game
@@ -100,7 +100,7 @@ def test_the_floor_and_the_odds_are_held_to_the_exact_figure():
     """What the game returns exactly, and its rarest award, are allowed; a hair more or less refuses it."""
     profile = load_profile("generic")
     slots = (GameSlot(game="maple-classic"),)
-    exact = admit_games(slots, profile)[0]["maple-classic"].return_min
+    exact = admit_games(slots, profile)[0]["maple-classic"].lowest_return
 
     def is_offered(table, **keys):
         changed = getattr(profile, table).model_copy(update=keys)
@@ -277,7 +277,7 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
     for each in installed.values():
         assert max(each.denominations_cents) <= 25
-    assert {refusal.game for refusal in refused} <= {"aurora-twenty"}
+    assert {refusal.game_id for refusal in refused} <= {"aurora-twenty"}
     play = vlt.play
     assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
     assert vlt.pay_out.automatic_cents == 100000
@@ -312,7 +312,7 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
 
     def start():
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
-            known = cache_in_journal(journal, compute)
+            known = cache_prizes_in_journal(journal, compute)
             installed, _ = admit_games(
                 (GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known
             )

@@ -438,7 +438,7 @@ def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, 
     for game in admitted.values():
         (bet,) = json.loads(CliRunner().invoke(main, ["par", str(GAME), "--json"]).output)["bets"]
         sheet = {"reset": "progressives_at_reset", "all": "progressives_and_increments"}[counted]
-        assert game.return_min == Fraction(bet[f"return_with_{sheet}"]["exact"])
+        assert game.lowest_return == Fraction(bet[f"return_with_{sheet}"]["exact"])
 
 
 @pytest.mark.requirement("O-01", "I-14")

@@ -7,7 +7,7 @@ import pytest
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.tables import read_table_view
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
@@ -71,12 +71,12 @@ def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_pat
     assert bet(rigs[1], chance, main=STAKE) is State.BETTING
     assert bet(rigs[2], chance, back_1=STAKE, back_2=2 * STAKE) is State.BETTING
     close(rigs)
-    assert [open_game(rig.machine).wager.seat for rig in rigs] == [0, 1, 2]
+    assert [find_open_game(rig.machine).wager.seat for rig in rigs] == [0, 1, 2]
     answer(rigs, 0, "split")
     answer(rigs, 0, "stand")
     answer(rigs, 0, "hit")
     answer(rigs, 1, "stand")
-    games = [open_game(rig.machine) for rig in rigs]
+    games = [find_open_game(rig.machine) for rig in rigs]
     assert [game.staked_cents for game in games] == [2 * STAKE * CENTS, STAKE * CENTS, 3 * STAKE * CENTS]
     settled = [sorted((e.spot, e.name, e.credits) for e in game.outcome.settlements) for game in games]
     assert settled == [
@@ -100,7 +100,7 @@ def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
     assert (notice.code, notice.values) == ("no_hand_to_bet_on", {"player": 2})
     assert rigs[2].credit_cents == CREDIT_CENTS
     assert rigs[0].machine.notice is None
-    assert open_game(rigs[0].machine).wager.options["others"] == {}
+    assert find_open_game(rigs[0].machine).wager.options["others"] == {}
 
 
 @pytest.mark.requirement("S-11:b")

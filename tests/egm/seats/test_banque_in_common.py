@@ -4,7 +4,7 @@ import pytest
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
@@ -45,7 +45,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
         assert {name for name, cards in hands.items() if "??" not in cards} == set(own)
     answer(rooms, 1, "draw")
     answer(rooms, 2, "stand")
-    games = [open_game(rig.machine) for rig in rooms]
+    games = [find_open_game(rig.machine) for rig in rooms]
     assert {game.outcome.display["result"] for game in games} == {"9-5-7"}
     assert [game.outcome.win_credits for game in games] == [10, 40, 20]
     for rig in rooms:

@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import RecallListPage
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
@@ -69,9 +69,9 @@ def table_of(rooms):
 
 def answer(rooms, seat, choice):
     """A seat answers, and the others hear of it."""
-    before = len(open_game(rooms[seat].machine).steps)
+    before = len(find_open_game(rooms[seat].machine).steps)
     rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
-    assert len(open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
+    assert len(find_open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
     take_recorded_steps(table_of(rooms))
 
 
@@ -94,7 +94,7 @@ def end(rooms):
 
 def right(rooms):
     """One deal, and each his own money: a push of two stakes and a loss; two won; one lost."""
-    games = [open_game(rig.machine) for rig in rooms]
+    games = [find_open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
     assert [game.staked_cents for game in games] == [3 * STAKE_CENTS, 2 * STAKE_CENTS, STAKE_CENTS]
@@ -170,13 +170,13 @@ def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms)
     two.engine.handle(EventType.CHOOSE, value="stand")
-    assert (two.notice, len(open_game(two.machine).steps)) == ("refused.turn_is_yours", 1)
+    assert (two.notice, len(find_open_game(two.machine).steps)) == ("refused.turn_is_yours", 1)
     one.engine.handle(EventType.CHOOSE, value="stand")
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
     two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
-    assert len(open_game(two.machine).steps) == 1
+    assert len(find_open_game(two.machine).steps) == 1
     take_recorded_steps(table_of(rooms))
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     assert shown(two).options == ("stand", "hit", "double")
     assert shown(three).options == ()
 
@@ -199,9 +199,9 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
         one.clock.pass_seconds(TURN_SECONDS_MAX)
         answer_overdue_turns(table)
         assert rig.notice == "answered_for"
-        assert (three.notice, len({len(open_game(each.machine).steps) for each in rooms})) == (None, 1)
+        assert (three.notice, len({len(find_open_game(each.machine).steps) for each in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
-    assert [game.outcome.win_credits for game in (open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
+    assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
     end(rooms)
     audited(rooms, tmp_path)
 
@@ -214,10 +214,10 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert two.state is State.TILT
     answer_overdue_turns(table_of(rooms))
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     one.clock.pass_seconds(TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
     for rig in (one, three):
         rig.report_shown()
@@ -226,7 +226,7 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert two.state is State.PLAYING
     take_recorded_steps(table_of(rooms))
-    game = open_game(two.machine)
+    game = find_open_game(two.machine)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     two.report_shown()
     assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
@@ -253,7 +253,7 @@ def goes_on(rooms):
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     take_recorded_steps(table_of(rooms))
-    game = open_game(two.machine)
+    game = find_open_game(two.machine)
     assert game.outcome is not None, two.notice
     two.report_shown()
     assert two.state is State.IDLE
@@ -323,7 +323,7 @@ def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     assert two.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
     answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
-    assert [len(open_game(rig.machine).steps) for rig in (one, three)] == [3, 3]
+    assert [len(find_open_game(rig.machine).steps) for rig in (one, three)] == [3, 3]
     answer(rooms, 2, "stand")
     end((one, three))
     audited(rooms, tmp_path)
@@ -340,7 +340,7 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
             clock.process_change(None)
             for _ in range(9):  # it hears of it, and looks
                 await asyncio.sleep(0)
-            return [len(open_game(rig.machine).steps) for rig in rooms]
+            return [len(find_open_game(rig.machine).steps) for rig in rooms]
 
         running = asyncio.create_task(clock.run())
         found = [await turn()]
@@ -370,7 +370,7 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
     for _ in range(5):
         answer_overdue_turns(table_of(rooms))
     assert heard == [EventType.CHOOSE]
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2]
 
 
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
@@ -386,7 +386,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
         rig.engine.update_state()
     assert [rig.state for rig in rooms] == [State.PLAYING] * 3
     answer_overdue_turns(table_of(rooms))
-    assert len(open_game(one.machine).steps) == 1
+    assert len(find_open_game(one.machine).steps) == 1
     play_on(rooms)
     right(rooms)
 
@@ -467,7 +467,7 @@ def test_where_he_sits_and_what_others_bet_is_not_a_players_to_say(seats, said, 
     rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is (State.PLAYING if count == 1 else State.BETTING)
-    assert open_game(rooms[0].machine) is None or open_game(rooms[0].machine).wager.seat is None
+    assert find_open_game(rooms[0].machine) is None or find_open_game(rooms[0].machine).wager.seat is None
 
 
 @pytest.mark.requirement("A-08")
@@ -481,7 +481,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
         answer(rooms, seat, choice)
     for rig in rooms[1:]:
         rig.report_shown()
-    assert open_game(behind.machine).outcome is None
+    assert find_open_game(behind.machine).outcome is None
     rooms[0].close()
     [rig] = seats(GAME, count=1)
     context = MachineContext(rig.engine, None, None, rig.clock, rig.happen)
@@ -519,4 +519,4 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
     behind.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     behind.engine.handle(EventType.KEY_TURNED, key="attendant")
     take_recorded_steps(table_of(rooms))
-    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2]
+    assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2]

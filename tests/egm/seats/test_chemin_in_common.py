@@ -8,7 +8,7 @@ from rigs.cards import dealing
 
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
@@ -74,7 +74,7 @@ def test_fewer_than_four_players_stake_nothing_and_are_told_so(seats, tmp_path):
         lay(rig, stake=10)
     close(rooms)
     assert {rig.notice for rig in rooms[:4]} == {"no_bank"}
-    assert {open_game(rig.machine) for rig in rooms} == {None}
+    assert {find_open_game(rig.machine) for rig in rooms} == {None}
     check_audit(rooms, tmp_path)
 
 
@@ -122,12 +122,19 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     rooms[1].engine.handle(EventType.DOOR_OPENED, door="main")
     assert rooms[1].state is State.DOOR_OPEN
     close(rooms)
-    assert [open_game(rig.machine) is not None for rig in rooms] == [True, False, True, True, True, False]
+    assert [find_open_game(rig.machine) is not None for rig in rooms] == [
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
     assert rooms[1].credit_cents == BILL_CENTS
     assert rooms[2].hands.messages[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
-    won = [0 if (game := open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]
+    won = [0 if (game := find_open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]
     assert won == [78, 0, 0, 20, 30, 0]
 
 
@@ -139,14 +146,14 @@ def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path)
     for rig in rooms[1:]:
         lay(rig, stake=20)
     close(rooms)
-    before = [open_game(rig.machine).steps for rig in rooms]
+    before = [find_open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     rooms = seats(GAME, count=4)
-    assert [open_game(rig.machine).steps for rig in rooms] == before
+    assert [find_open_game(rig.machine).steps for rig in rooms] == before
     take_recorded_steps(rooms[0].machine.component(SharedTable))
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
-    assert [open_game(rig.machine).outcome.win_credits for rig in rooms] == [78, 0, 0, 20]
+    assert [find_open_game(rig.machine).outcome.win_credits for rig in rooms] == [78, 0, 0, 20]
     end(rooms)
     check_audit(rooms, tmp_path)
 

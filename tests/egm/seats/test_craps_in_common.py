@@ -8,8 +8,8 @@ import pytest
 from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, throw
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
-from egm.play.records.tables import is_played_in_common, list_standing_tables, read_shared_state
+from egm.play.records.games import find_open_game
+from egm.play.records.tables import is_round_shared, list_standing_tables, read_shared_state
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
@@ -50,8 +50,8 @@ def thrown(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
     generator, left = rooms[0].machine.chance, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
-    playing = [rig for rig in rooms if rig.state is State.PLAYING and open_game(rig.machine).round_id]
-    games = [open_game(rig.machine) for rig in playing]
+    playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
+    games = [find_open_game(rig.machine) for rig in playing]
     assert left == []
     assert len({each.round_id for each in games}) == 1
     assert {tuple(each.outcome.display["dice"]) for each in games} == {(a, b)}
@@ -71,7 +71,7 @@ def standing(rig):
     """What stands at a position, credits by spot; the record says of as much money."""
     found = {}
     for table in list_standing_tables(rig.machine):
-        found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
+        found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}
         assert table.standing_cents == sum(found.values()) * CENTS
     return found
 
@@ -165,7 +165,7 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     assert thrown(rooms, 2, 2) == [one]
     assert (standing(two), standing(one), point_of(one)) == ({"pass": 10}, {"pass": 10}, 4)
     mended(two)
-    assert (two.state, is_played_in_common(two.machine, digest_of(two))) == (State.IDLE, False)
+    assert (two.state, is_round_shared(two.machine, digest_of(two))) == (State.IDLE, False)
     assert [n.code for n in iter_notices(two.machine)] == ["bets_apart"]
     assert read_table_view(two.machine)[2].point == 6
     lay(three, come=5)
@@ -173,7 +173,7 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     dice(rooms, 4, 2)
     credit_cents = two.credit_cents
     assert lay(two, come=5) is State.PLAYING  # at once: he waits for nobody
-    assert open_game(two.machine).round_id == ""
+    assert find_open_game(two.machine).round_id == ""
     two.report_shown()
     assert (two.credit_cents, standing(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
     assert point_of(one) == 4
@@ -246,7 +246,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
         rig.report_shown()
     mended(two)
     assert [standing(rig) for rig in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
-    assert [is_played_in_common(rig.machine, digest_of(rig)) for rig in again] == [True, False, True]
+    assert [is_round_shared(rig.machine, digest_of(rig)) for rig in again] == [True, False, True]
     assert [read_table_view(rig.machine)[2].point for rig in again] == [4, 6, 4]
     lay(three)
     assert thrown(again, 3, 1) == [one, three]

@@ -4,7 +4,7 @@ import pytest
 from rigs.seated import DEALT_FACE_DOWN, SEATED_GAMES, is_hidden
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
@@ -48,7 +48,7 @@ def check_hidden(rooms, game):
 
 def check_end(rooms, folder):
     """Each player has what was given back of his own bets, and the audit finds nothing."""
-    games = [open_game(rig.machine) for rig in rooms]
+    games = [find_open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
     for rig, game in zip(rooms, games, strict=True):
@@ -82,10 +82,10 @@ def test_after_a_power_loss_between_two_answers_the_round_goes_on_with_the_same_
     rooms = seats(game, count=3)
     lay_forms(rooms, game)
     answer_next(rooms)
-    before = [open_game(rig.machine).steps for rig in rooms]
+    before = [find_open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     rooms = seats(game, count=3)
-    assert [open_game(rig.machine).steps for rig in rooms] == before
+    assert [find_open_game(rig.machine).steps for rig in rooms] == before
     check_hidden(rooms, game)
     while answer_next(rooms):
         check_hidden(rooms, game)

@@ -21,7 +21,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.service_menu import Menu, list_enabled_actions
@@ -47,16 +47,16 @@ def begin_undecided(rooms, game):
     for rig in rooms:
         rig.machine.chance = working
     assert find_asked(rooms) is not None
-    return [open_game(rig.machine).play_id for rig in rooms]
+    return [find_open_game(rig.machine).play_id for rig in rooms]
 
 
 def answer_cheaply(rooms):
     """Let the position that is asked call or check; if it can do neither, it takes its first option."""
     rig = find_asked(rooms)
-    options, steps = rig.hands.messages[-1].options, len(open_game(rig.machine).steps)
+    options, steps = rig.hands.messages[-1].options, len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
     go_on(rooms)
-    assert len(open_game(rig.machine).steps) > steps, rig.notice
+    assert len(find_open_game(rig.machine).steps) > steps, rig.notice
 
 
 def list_claims(folder):
@@ -80,12 +80,12 @@ def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_pat
     count = len(TABLES[game])
     rooms = seats(game, count=count)
     plays = begin_undecided(rooms, game)
-    before = [open_game(rig.machine).steps for rig in rooms]
+    before = [find_open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     check_claims(tmp_path, game, count)
     clear_with_decisions(tmp_path)
     rooms = seats(game, count=count)
-    assert [open_game(rig.machine).steps for rig in rooms] == before
+    assert [find_open_game(rig.machine).steps for rig in rooms] == before
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
     assert audit(rooms, tmp_path) == []
@@ -100,15 +100,15 @@ def test_a_memory_clear_before_each_answer_claims_all_money_and_the_round_goes_o
     rooms, clears = seats(game, count=count), 0
     plays = begin_undecided(rooms, game)
     while find_asked(rooms) is not None:
-        before = [open_game(rig.machine).steps for rig in rooms]
+        before = [find_open_game(rig.machine).steps for rig in rooms]
         assert audit(rooms, tmp_path) == []
         check_claims(tmp_path, game, count)
         clear_with_decisions(tmp_path)
         rooms, clears = seats(game, count=count), clears + 1
         go_on(rooms)
-        assert [open_game(rig.machine).steps for rig in rooms] == before
+        assert [find_open_game(rig.machine).steps for rig in rooms] == before
         answer_cheaply(rooms)
-    assert {open_game(rig.machine).outcome is None for rig in rooms} == {False}
+    assert {find_open_game(rig.machine).outcome is None for rig in rooms} == {False}
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
     assert audit(rooms, tmp_path) == []
@@ -123,7 +123,7 @@ def test_a_memory_clear_carries_over_a_round_under_a_players_bank(seats, tmp_pat
     play(rooms, STAKES)
     before_cents = sum(rig.credit_cents for rig in rooms)
     begin(rooms, [{"stake": 20, "bank": 40}, *STAKES[1:]])
-    plays = [open_game(rig.machine).play_id for rig in rooms]
+    plays = [find_open_game(rig.machine).play_id for rig in rooms]
     shared = read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest)
     assert find_asked(rooms) is not None
     assert audit(rooms, tmp_path) == []
@@ -166,7 +166,7 @@ def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_p
     while find_asked(rooms) is not None:
         answer_cheaply(rooms)
     rooms[0].report_shown()
-    kept_cents = sum(open_game(rig.machine).staked_cents - compute_return(rig) for rig in rooms[1:])
+    kept_cents = sum(find_open_game(rig.machine).staked_cents - compute_return(rig) for rig in rooms[1:])
     kept_cents += BILL_CENTS - rooms[0].credit_cents
     paid_cents = compute_return(rooms[1])
     shared = read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest)
@@ -187,7 +187,7 @@ def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_p
 
 
 def compute_return(rig):
-    game = open_game(rig.machine)
+    game = find_open_game(rig.machine)
     return game.outcome.win_credits * game.denomination_cents
 
 

@@ -11,7 +11,7 @@ from rigs.cards import dealing
 from test_void_rounds import ROUNDS, find_asked, go_on, stake, table_of
 
 from egm.kernel.events import EventType
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import take_recorded_steps
 
 #: The journal tag in ids, which differs from machine to machine.
@@ -86,10 +86,10 @@ def answer(rooms, option):
     rig = find_asked(rooms)
     options = rig.hands.messages[-1].options
     chosen = next(each for each in ("check", "call") if each in options) if option == "pass" else option
-    steps = len(open_game(rig.machine).steps)
+    steps = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=chosen)
     take_recorded_steps(table_of(rooms))
-    assert len(open_game(rig.machine).steps) == steps + 1, rig.notice
+    assert len(find_open_game(rig.machine).steps) == steps + 1, rig.notice
 
 
 def deal(rooms, game, decks, cards):
@@ -130,7 +130,7 @@ def test_later_streets_and_a_game_without_showdown_turn_no_hidden_card(seats, tm
         (tmp_path / name).mkdir()
         rooms = seats(game, count=len(ROUNDS[game]), folder=tmp_path / name)
         sent.append(collect_messages(rooms, game, 1, cards, answers))
-        is_decided = [open_game(rig.machine).outcome is not None for rig in rooms]
+        is_decided = [find_open_game(rig.machine).outcome is not None for rig in rooms]
         assert is_decided == [answers is not TO_THE_LAST_CHECK] * len(rooms)
     differs = {number for number, (one, other) in enumerate(zip(*sent, strict=True), 1) if one != other}
     assert differs == {1, 2, 3} - {*blind}

@@ -4,7 +4,7 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.play.recall_words import build_win_rows
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
@@ -45,7 +45,7 @@ def answer_all(rigs):
 
 
 def is_asked(rig):
-    game = open_game(rig.machine)
+    game = find_open_game(rig.machine)
     return game is not None and game.outcome is None and bool(rig.hands.messages[-1].options)
 
 
@@ -59,7 +59,7 @@ def end(rigs):
 def hold_round(rigs):
     close(rigs)
     answer_all(rigs)
-    games = [open_game(rig.machine) for rig in rigs]
+    games = [find_open_game(rig.machine) for rig in rigs]
     end(rigs)
     return games
 
@@ -128,7 +128,7 @@ def test_a_bank_larger_than_its_players_credit_is_refused(seats, name):
     rig.engine.handle(EventType.BET, value=STAKE + bank, options={"bets": {"stake": STAKE, "bank": bank}})
     rig.engine.handle(EventType.PLAY)
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
-    assert open_game(rig.machine) is None
+    assert find_open_game(rig.machine) is None
     assert rig.credit_cents // CENTS >= bank
 
 
@@ -146,11 +146,11 @@ def test_a_position_that_cannot_start_pays_no_bank(seats, name):
     rigs[0].engine.handle(EventType.DOOR_OPENED, door="main")
     credit_cents = rigs[0].credit_cents
     close(rigs)
-    assert open_game(rigs[0].machine) is None
+    assert find_open_game(rigs[0].machine) is None
     assert rigs[0].credit_cents == credit_cents
     answer_all(rigs)
     for rig in rigs[1:]:
-        assert {spot for _, spot, _ in spots_of(open_game(rig.machine))} == {"stake"}
+        assert {spot for _, spot, _ in spots_of(find_open_game(rig.machine))} == {"stake"}
     for rig in rigs:
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     end(rigs)
@@ -169,12 +169,12 @@ def test_after_a_power_loss_the_round_with_its_bank_goes_on(seats, tmp_path, nam
     lay(rigs[1], stake=STAKE)
     lay(rigs[2], stake=STAKE)
     close(rigs)
-    before = [open_game(rig.machine).steps for rig in rigs]
+    before = [find_open_game(rig.machine).steps for rig in rigs]
     rigs[0].close()
     rigs = seats(name, count=3)
-    assert [open_game(rig.machine).steps for rig in rigs] == before
+    assert [find_open_game(rig.machine).steps for rig in rigs] == before
     answer_all(rigs)
-    bank = open_game(rigs[0].machine)
+    bank = find_open_game(rigs[0].machine)
     paid = {each.spot for each in bank.outcome.settlements if each.name != "not covered"}
     assert paid == {"bank"}
     end(rigs)

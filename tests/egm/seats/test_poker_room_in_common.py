@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
@@ -76,10 +76,10 @@ def asked(rooms):
 def answer(rooms, *options):
     for option in options:
         rig = asked(rooms)
-        before = len(open_game(rig.machine).steps)
+        before = len(find_open_game(rig.machine).steps)
         rig.engine.handle(EventType.CHOOSE, value=option)
         take_recorded_steps(table_of(rooms))
-        assert len(open_game(rig.machine).steps) == before + 1, rig.notice
+        assert len(find_open_game(rig.machine).steps) == before + 1, rig.notice
 
 
 def end(rooms):
@@ -106,7 +106,7 @@ def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(
     answer(rooms, "bet", "call")  # the third and the button, 8 each
     answer(rooms, "check", "check", "check", "check")
     # 16 + 16 + 8 and twice 8 are 56, of which 5 are taken; kings win against a pair of nothing
-    assert [open_game(rig.machine).outcome.display["commission"] for rig in rooms] == [5, 5, 5]
+    assert [find_open_game(rig.machine).outcome.display["commission"] for rig in rooms] == [5, 5, 5]
     assert end(rooms) == [-24 + 51, -8, -24]
     meters = rooms[0].journal.meters()
     values = [meters.select(position=n).values for n in (1, 2, 3)]
@@ -159,13 +159,13 @@ def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(s
 @pytest.mark.requirement("S-33")
 def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lost(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
-    before = [open_game(rig.machine) for rig in rooms]
+    before = [find_open_game(rig.machine) for rig in rooms]
     for rig in rooms:
         for value in ("raise-1000", "bet", "check", "stakes-returned", "all-staked", 17, None):
             rig.engine.handle(EventType.CHOOSE, value=value)
         if rig is not rooms[0]:
             rig.engine.handle(EventType.CHOOSE, value="call")
-    assert [open_game(rig.machine) for rig in rooms] == before
+    assert [find_open_game(rig.machine) for rig in rooms] == before
     answer(rooms, "all-in")
     rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
     assert asked(rooms).hands.messages[-1].options == ("fold", "call")  # nothing above the stakes of 200
@@ -185,12 +185,12 @@ def test_timeout_checks_if_free_and_folds_otherwise(seats, tmp_path):
         answer_overdue_turns(table_of(rooms))
 
     pass_time()  # the third checks its big blind
-    assert open_game(rooms[2].machine).steps[-1].choice == "check"
+    assert find_open_game(rooms[2].machine).steps[-1].choice == "check"
     assert rooms[2].notice == "answered_for"
     answer(rooms, "bet")
     late = asked(rooms)
     pass_time()
-    assert open_game(late.machine).steps[-1].choice == "fold"
+    assert find_open_game(late.machine).steps[-1].choice == "fold"
     late.engine.handle(EventType.CHOOSE, value="call")  # after its time
     answer(rooms, "fold")
     assert end(rooms) == [-8, 24 - 8 - 2, -8]
@@ -238,7 +238,7 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
     seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
     table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
     seat.handle = handle
-    assert [open_game(rig.machine) is None for rig in rooms] == [False, True, False]
+    assert [find_open_game(rig.machine) is None for rig in rooms] == [False, True, False]
     rooms[0].close()
     rooms = seats(GAME, count=3)
     take_recorded_steps(table_of(rooms))
@@ -253,11 +253,11 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
 def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
     answer(rooms, "raise", "call")
-    before = [open_game(rig.machine).steps for rig in rooms]
+    before = [find_open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     clear_with_decisions(tmp_path)
     rooms = seats(GAME, count=3)
-    assert [open_game(rig.machine).steps for rig in rooms] == before
+    assert [find_open_game(rig.machine).steps for rig in rooms] == before
     chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
     for rig in rooms:
         rig.machine.chance = chance
@@ -320,10 +320,10 @@ def test_random_games_at_the_positions_of_a_machine_are_audited(seats, tmp_path,
     for _ in range(games):
         asked_in_all += play_random_game(rooms, rng)
         check_hidden(rooms)
-        taken = {open_game(rig.machine).outcome.display["commission"] for rig in rooms}
+        taken = {find_open_game(rig.machine).outcome.display["commission"] for rig in rooms}
         before = sum(rig.credit_cents for rig in rooms)
         for rig in rooms:
-            staked = open_game(rig.machine).staked_cents
+            staked = find_open_game(rig.machine).staked_cents
             before += staked
             rig.report_shown()
             if rig.state is State.HANDPAY:

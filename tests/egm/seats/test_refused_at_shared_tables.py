@@ -14,7 +14,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.kernel.events import EventType
 from egm.kernel.messages import Hello
 from egm.play.installed_games import admit_games
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.profiles import load_profile
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
@@ -72,7 +72,7 @@ def let_time_pass(rooms):
     answer_overdue_turns(room.table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
     answer_overdue_turns(room.table_of(rooms))
-    assert open_game(rooms[0].machine).steps[-1].choice == "fold"
+    assert find_open_game(rooms[0].machine).steps[-1].choice == "fold"
 
 
 def insert_little(rooms):
@@ -194,9 +194,9 @@ def test_a_refusal_says_why_and_moves_no_money(seats, tmp_path, name):
     case = CASES[name]
     rooms = seats(case.game, count=4 if case.game == chemin.GAME else 3)
     case.prepare(rooms)
-    before = [(each.credit_cents, open_game(each.machine)) for each in rooms]
+    before = [(each.credit_cents, find_open_game(each.machine)) for each in rooms]
     rig = case.act(rooms)
-    assert [(each.credit_cents, open_game(each.machine)) for each in rooms] == before
+    assert [(each.credit_cents, find_open_game(each.machine)) for each in rooms] == before
     assert read_notice(rig, "en").startswith(case.says), read_notice(rig, "en")
     assert read_notice(rig, "fr").replace("\u00a0", " ").startswith(case.says_in_french), read_notice(
         rig, "fr"

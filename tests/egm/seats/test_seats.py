@@ -14,7 +14,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.play.records.game_record import RecordedStep
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.seats.feature import BettingClock, iter_notices
 from egm.seats.table import SharedTable, TableEvent, compute_betting_seconds_left
@@ -53,7 +53,7 @@ def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
         rig.insert(2000)
     join(one, SPOTS[0])
     assert (one.state, two.state) == (State.BETTING, State.IDLE)
-    assert (one.credit_cents, open_game(one.machine)) == (2000, None)
+    assert (one.credit_cents, find_open_game(one.machine)) == (2000, None)
     assert one.journal.meters().value("coin_in") == 0
     assert [(n.code, n.values) for n in iter_notices(two.machine)] == [("bets_close", {"seconds": 30})]
     assert [(n.code, n.values) for n in iter_notices(one.machine)] == [("bets_placed", {"seconds": 30})]
@@ -68,7 +68,7 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
         join(rig, SPOTS[number - 1])
     no_more_bets(rigs)
     assert [rig.state for rig in rigs] == [State.PLAYING] * 3 + [State.IDLE]
-    games = [open_game(rig.machine) for rig in rigs[:3]]
+    games = [find_open_game(rig.machine) for rig in rigs[:3]]
     assert len({game.play_id for game in games}) == 3
     assert len({game.round_id for game in games}) == 1
     assert games[0].round_id
@@ -165,7 +165,7 @@ def test_a_seat_with_a_fault_is_left_out_and_told(seats):
     assert (one.state, two.state) == (State.BETTING, State.TILT)
     no_more_bets(rigs)
     assert one.state is State.PLAYING
-    assert (two.credit_cents, open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
+    assert (two.credit_cents, find_open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
 
 
 def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
@@ -183,7 +183,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one.insert(2000)
     join(one, SPOTS[0])
     drawn = RecordedStep(choice=None, draws=((38, 17, "ball"),))
-    one.machine.component(PositionRounds).starting = SharedRound("round-1", {}, [drawn])
+    one.machine.component(PositionRounds).starting_round = SharedRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"the game draws below 37 for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 
@@ -257,7 +257,7 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
         rig.insert(2000)
         join(rig, "red")
     no_more_bets(rigs)
-    result = (open_game(one.machine).outcome.display["result"],)
+    result = (find_open_game(one.machine).outcome.display["result"],)
 
     def told(rig):
         return snapshot(rig.engine).results
@@ -292,5 +292,5 @@ def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, na
     assert [rig.state for rig in rigs] == [State.BETTING] * 3
     table_of(rigs).close_betting(rigs[0].machine.games[name].digest)
     last = rigs[-1]
-    assert [open_game(rig.machine) is None for rig in rigs] == [False, False, True]
+    assert [find_open_game(rig.machine) is None for rig in rigs] == [False, False, True]
     assert (last.state, last.credit_cents, last.notice) == (State.IDLE, 2000, "bets_not_taken")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
 from egm.seats.table import SharedTable
 from meters import open_view
@@ -34,7 +34,7 @@ def no_more_bets(rig):
 
 def shoe_of(rig):
     kept = read_table(rig.machine, digest_of(rig))
-    return None if kept is None else kept.table["shoe"]
+    return None if kept is None else kept.table_state["shoe"]
 
 
 def cards_of(game):
@@ -49,8 +49,10 @@ def play_three_coups(rigs):
             bet(rig)
         before = shoe_of(rigs[3])
         no_more_bets(rigs[0])
-        games = [open_game(rig.machine) for rig in playing]
-        assert [None if game.table is None else game.table["shoe"] for game in games] == [before] * len(games)
+        games = [find_open_game(rig.machine) for rig in playing]
+        assert [None if game.table_state is None else game.table_state["shoe"] for game in games] == [
+            before
+        ] * len(games)
         assert len({str(game.outcome.table) for game in games}) == 1
         assert len({game.round_id for game in games}) == 1
         dealt += cards_of(games[0])
@@ -69,7 +71,7 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
     burnt = [d for d in rigs[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
     left = Shoe.from_json(shoe_of(rigs[3])).cards_left
     assert left == 8 * 52 - dealt - len(burnt)
-    assert read_table(rigs[0].machine, digest_of(rigs[0])).staked == ()
+    assert read_table(rigs[0].machine, digest_of(rigs[0])).standing_stakes == ()
     rigs[0].close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []

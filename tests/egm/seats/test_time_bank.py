@@ -10,7 +10,7 @@ from rigs.timed_room import TIME_TO_ACT, write_timed_room
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import (
     UNSEEN_SECONDS_MAX,
     answer_overdue_turns,
@@ -69,7 +69,7 @@ def test_a_slow_player_uses_the_time_bank_until_it_is_empty(rooms, tmp_path):
     wait(rooms, SECONDS)
     assert read_turn(first) == [("answer_within_bank", BANK_SECONDS - 12)]
     wait(rooms, BANK_SECONDS - 12)
-    assert open_game(first.machine).steps[-1].choice == "fold"
+    assert find_open_game(first.machine).steps[-1].choice == "fold"
     assert first.notice == "answered_for"
     answer(rooms, "fold")
     won_credits = room.end(rooms)
@@ -126,7 +126,7 @@ def test_the_time_of_a_player_without_a_screen_stops_for_a_minute(rooms):
         wait(rooms, 1)
     assert read_turn(first) == [("answer_within_bank", BANK_SECONDS - 5)]
     wait(rooms, BANK_SECONDS - 5)
-    assert open_game(first.machine).steps[-1].choice == "fold"
+    assert find_open_game(first.machine).steps[-1].choice == "fold"
 
 
 @pytest.mark.requirement("S-33")

@@ -4,7 +4,7 @@ import pytest
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.tables import list_standing_tables, read_shared_state
 from egm.seats.table import SharedTable
 from meters import open_view
@@ -43,7 +43,7 @@ def lay(rig, **bets):
 def dealt(rooms):
     """No more bets: the games of whoever plays, all with the same rows."""
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms))
-    games = [open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
+    games = [find_open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
     assert games
     assert len({game.round_id for game in games}) == 1
     assert len({str(game.steps[0].draws) for game in games}) == 1
@@ -108,10 +108,10 @@ def coup(rooms, seats_of):
         lay(rig, red=20)
     dealt(rooms)
     for rig in seats_of:
-        if open_game(rig.machine).outcome is None:
+        if find_open_game(rig.machine).outcome is None:
             rig.engine.handle(EventType.CHOOSE, value="half")
-    game = open_game(seats_of[0].machine)
-    assert {str(rows_of(open_game(rig.machine))) for rig in seats_of} == {str(rows_of(game))}
+    game = find_open_game(seats_of[0].machine)
+    assert {str(rows_of(find_open_game(rig.machine))) for rig in seats_of} == {str(rows_of(game))}
     end(rooms)
     back = {"black": 0, "red": 40, "refait": 10, "tie": 20, "void": 20}[game.outcome.display["result"]]
     for rig, credit_cents in zip(rooms, before, strict=True):
@@ -138,7 +138,7 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
         assert [left_of(rig) for rig in rooms] == [left] * 2
     assert turn >= 20 * shoes
     first, _ = coup(rooms, rooms)
-    assert first.table is None  # of the new shoe
+    assert first.table_state is None  # of the new shoe
     audited(rooms, tmp_path)
 
 

@@ -7,7 +7,7 @@ from rigs.rounds import TURN_SECONDS_MAX
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.machine import FailingChance
@@ -60,17 +60,17 @@ def go_on(rooms):
 
 def find_asked(rooms):
     """The position that is asked; None once nobody is."""
-    undecided = [rig for rig in rooms if (game := open_game(rig.machine)) and game.outcome is None]
+    undecided = [rig for rig in rooms if (game := find_open_game(rig.machine)) and game.outcome is None]
     return next((rig for rig in undecided if rig.hands.messages[-1].options), None)
 
 
 def answer(rooms, number=1):
     """The position that is asked takes this option; return whether the game went on."""
     rig = find_asked(rooms)
-    before = len(open_game(rig.machine).steps)
+    before = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[number])
     take_recorded_steps(table_of(rooms))
-    return len(open_game(rig.machine).steps) > before
+    return len(find_open_game(rig.machine).steps) > before
 
 
 def let_the_generator_fail(rooms):
@@ -80,7 +80,7 @@ def let_the_generator_fail(rooms):
         rig.machine.chance = FailingChance()
     while answer(rooms):
         pass
-    assert {open_game(rig.machine).outcome for rig in rooms} == {None}
+    assert {find_open_game(rig.machine).outcome for rig in rooms} == {None}
     return working
 
 
@@ -152,7 +152,7 @@ def test_the_stake_of_a_position_that_disrupts_the_machine_stays_in_the_pot(seat
     rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     rooms[1].engine.handle(EventType.KEY_TURNED, key="attendant")
     go_on(rooms)
-    commission = open_game(rooms[0].machine).outcome.display["commission"]
+    commission = find_open_game(rooms[0].machine).outcome.display["commission"]
     for rig in rooms:
         rig.report_shown()
     assert sum(rig.credit_cents for rig in rooms) == 3 * BILL_CENTS - 25 * commission
@@ -182,7 +182,7 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
     repair(rooms, working)
     wait(rooms)
     for rig in rooms:
-        if open_game(rig.machine) is not None:
+        if find_open_game(rig.machine) is not None:
             assert rule(rig, "refund_game") is None
     assert [rig.credit_cents for rig in rooms] == before
     assert audit(rooms, tmp_path) == []

@@ -73,7 +73,7 @@ def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     assert menu.notice == "notice.refused.device_is_free"
     rig.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.printing.find_open().job.job_id.startswith("test-")
+    assert again.ledgers.print_ledger.find_open().job.job_id.startswith("test-")
     before = fingerprint(again)
     again.report_print_state(PrintState.FAILED, "no paper")
     assert again.records("test.failed")[0]["why"] == "no paper"
@@ -91,10 +91,10 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     ((payout_id, coins),) = rig.hands.payouts
     assert coins == 3
     assert rig.records("test.started")[-1]["coins"] == 3
-    rig.ledgers.payouts.open_payout(
+    rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0)
     )
-    rig.ledgers.payouts.close_payout(payout_id, 2)
+    rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
     notice = rig.machine.notice
     assert (notice.code, notice.values) == ("test_coins", {"paid": 2, "ordered": 3})
@@ -142,7 +142,7 @@ def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
-    menu.machine.component(HostMoney).inquiry = TicketInquiry("ticket-9", 9, "910000000000000000")
+    menu.machine.component(HostMoney).ticket_inquiry = TicketInquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
     assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor

@@ -66,7 +66,7 @@ def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tm
     assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
     rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert (again.state, open_one(again).most_cents) == (State.TILT, 2000)
+    assert (again.state, open_one(again).largest_cents) == (State.TILT, 2000)
 
     rule(again, 2000)
     assert (again.state, again.machine.faults) == (State.IDLE, {})
@@ -182,7 +182,7 @@ def pay_five(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payouts.open_payout(
+    rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
     return payout_id
@@ -208,7 +208,7 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
         again.ledgers.payouts.close_payout(payout_id, record.paid_coins, "another hopper is in its place")
     assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
-    assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
+    assert (open_one(again).largest_cents, again.credit_cents) == (500 - seen * 100, 0)
 
     rule(again, 100)  # one of the missing coins was found in the hopper
     assert again.state is State.IDLE
@@ -244,7 +244,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
 def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path):
     rig = coins.room
-    rig.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
+    rig.ledgers.payouts.record_uncommanded_coins(4, "4 coins left the hopper and none were ordered")
     assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
@@ -261,7 +261,7 @@ def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     rig.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert again.journal.balance_cents("out:hopper") == 400
-    assert (open_one(again).most_cents, again.state) == (100, State.TILT)
+    assert (open_one(again).largest_cents, again.state) == (100, State.TILT)
     again.close()
     coins.room = coins()
 
@@ -282,6 +282,6 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
         again.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)
     assert (again.credit_cents, again.state) == (100, State.TILT)
-    assert (disputed.least_cents, disputed.most_cents) == (50, 400)
+    assert (disputed.smallest_cents, disputed.largest_cents) == (50, 400)
     rule(again, 225)
     assert (again.state, again.journal.balance_cents(PAID)) == (State.IDLE, 225)

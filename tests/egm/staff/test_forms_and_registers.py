@@ -16,7 +16,7 @@ from egm.kernel.feature import Feature, Features
 from egm.kernel.logs import Log
 from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
-from egm.play.rounds import has_won_already
+from egm.play.rounds import can_collect_win_without_draw
 from egm.profiles import profile as profiles
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister, compute_commitment
 from egm.staff.registers import iter_register_lines
@@ -499,7 +499,9 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
     for mended in (True, False):
         credit_cents = rig.credit_cents
         rig.play()
-        while not mended and has_won_already(rig.machine):  # what is won already is collected instead
+        while not mended and can_collect_win_without_draw(
+            rig.machine
+        ):  # what is won already is collected instead
             rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
             rig.report_shown()
             credit_cents = rig.credit_cents

@@ -257,12 +257,12 @@ def key_of(folder):
 def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, rig, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
-        (slot,), load_profile("monaco"), certifying=CertificateRules(key_of(maker), True)
+        (slot,), load_profile("monaco"), certificate_rules=CertificateRules(key_of(maker), True)
     )
     assert not refused
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
-    assert resident.certificate.return_min == resident.return_min == Fraction(made["least_return"])
+    assert resident.certificate.return_min == resident.lowest_return == Fraction(made["least_return"])
     note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True)
     (game,) = read_technical_sheet(rig.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
@@ -331,7 +331,9 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     slot = GameSlot(game=played, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit_games(
-        (slot,), load_profile("monaco"), certifying=CertificateRules(key, are_required=True)
+        (slot,),
+        load_profile("monaco"),
+        certificate_rules=CertificateRules(key, are_certificates_required=True),
     )
     assert not admitted
     assert why in refusal.reason

@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
-from egm.play.stored_prizes import cache_in_journal
+from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
@@ -94,10 +94,10 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
     rig.report_shown()
     number = rig.cash_out_ticket()
     rig.insert(1000)
-    rig.ledgers.coins.credit_coins_in(((200, True),), 1)
+    rig.ledgers.coin_ledger.credit_coins_in(((200, True),), 1)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     added = Transfer("world:aft_in:cashable", "credit:1:cashable", 400)
     write_undeclared(rig.machine, "test.fund", transaction_id="aft", transfers=(added,))
     rig.play()
@@ -346,7 +346,7 @@ def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
     numbers = [rig.insert(cents).cash_out_ticket() for cents in (500, 2000)]
     rig.offer_ticket(numbers[0])
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.vouchers")
     rows = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
     assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}
@@ -380,7 +380,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
 @pytest.mark.requirement("E-08", "J-12")
 def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
-    cache_in_journal(rig.journal)(rig.machine.games["maple-classic"])
+    cache_prizes_in_journal(rig.journal)(rig.machine.games["maple-classic"])
     write_undeclared(
         rig.machine, "clear.paid", details={"prizes": ["bicycle"]}
     )  # as a clear pays a hand-pay with prizes in kind

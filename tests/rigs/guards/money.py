@@ -102,7 +102,7 @@ def host(**fields) -> Arrangement:
 def _ask_for_ticket(rig: MachineRig) -> None:
     """Put a ticket into escrow and query its value."""
     rig.hands.offered[1] = Barcode(TICKET)
-    rig.machine.component(HostMoney).inquiry = TicketInquiry("asked", 1, TICKET)
+    rig.machine.component(HostMoney).ticket_inquiry = TicketInquiry("asked", 1, TICKET)
 
 
 AUTHORISED_TICKET = VALUES[EventType.TICKET_AUTHORISED]
@@ -219,7 +219,7 @@ ROWS = (
         credits_are_forfeit=case(amount_cents=501),
     ),
     *rows(
-        "complement in ruling: pay_complement",
+        "complement in ruling: record_complement",
         MENU,
         VALUES[EventType.COMPLEMENT],
         marks="Q-05 F-17",

@@ -18,7 +18,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.states import STATES_FOR_BETTING
 from egm.play.keys import PlayKey
-from egm.play.records.games import open_game
+from egm.play.records.games import find_open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
@@ -129,7 +129,7 @@ def pause_without_credit(folder: Path, **options) -> MachineRig:
 
 def _remind(rig: MachineRig, kind: str = "time") -> None:
     """Store an active reminder of the session's time, or a pause at a limit."""
-    reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, until="", own=False)
+    reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, pause_end="", is_own_limit=False)
     write_undeclared(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
 
 
@@ -151,7 +151,7 @@ def _fail_beside(rig: MachineRig) -> None:
 
 def _begin_round(rig: MachineRig) -> None:
     """Start a shared round that has a seat for this position."""
-    rig.machine.component(PositionRounds).starting = SharedRound("round-1")
+    rig.machine.component(PositionRounds).starting_round = SharedRound("round-1")
 
 
 def _disable_game(rig: MachineRig) -> None:
@@ -209,7 +209,7 @@ def leave_bet_on_table(folder: Path) -> MachineRig:
 FAILED_GAME = after(undecided_game, FAILED)
 SIGN_IN_GAME = with_sign_in(undecided_game)
 #: The id of the game that is shown, as the screen reports it.
-SHOWN = {"value": lambda rig: open_game(rig.machine).play_id}
+SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
 AUTOMATIC = {
     "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
@@ -246,7 +246,7 @@ ROWS = (
     ),
     *rows("language in listening: set_language", IDLE, {"value": "fr"}, language_is_offered=case(value="xx")),
     *rows("acknowledge in idle: dismiss_reminder", IDLE, reminder_may_go=case()),
-    *rows("limit in idle: set_limit", IDLE, {"value": 20}, limit_is_offered=case()),
+    *rows("limit in idle: set_own_limit", IDLE, {"value": 20}, limit_is_offered=case()),
     *rows("reminder_due in idle: show_reminder", IDLE, reminder_is_due=case()),
     *rows("pause_over in payable: end_pause", IDLE, pause_is_over=case()),
     *rows("session_over in payable: end_session", IDLE, session_is_over=case()),

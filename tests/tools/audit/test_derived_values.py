@@ -68,7 +68,11 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
     transfers = HostTransferInterface(rig.engine, rig.happen)
     day = rig.machine.local_date + timedelta(days=30)
     order = TransferOrder(
-        identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
+        identifier="T1",
+        kind=TransferKind.IN,
+        cents_by_credit_kind={CreditKind.RESTRICTED: 500},
+        expiry_date=day,
+        restricted_pool=1,
     )
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()

@@ -32,7 +32,7 @@ def honest(rig):
 
 
 def with_host(folder, **more):
-    host = HostMoney(transfers=True, asset_number=7, money_line_name="main", online=True, **more)
+    host = HostMoney(can_transfer=True, asset_number=7, money_line_name="main", is_online=True, **more)
     return MachineRig(folder / "state", devices=("printer",), host=host).boot()
 
 
@@ -45,7 +45,7 @@ def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
         rig.ledger.credit_stacked_paper()
-        rig.ledger.vend_confirmed()
+        rig.ledger.delete_confirmed_paper()
     else:
         rig.ledger.void_unstacked_paper("it jams")
     tickets.acknowledge_result()
@@ -73,7 +73,9 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     rig = with_host(tmp_path)
     transfers = HostTransferInterface(rig.engine, rig.happen)
     cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
-    order = TransferOrder(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
+    order = TransferOrder(
+        identifier="T1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=day, restricted_pool=1
+    )
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
     rig.play()

@@ -57,7 +57,7 @@ def money(rig):
     digits = rig.cash_out_ticket()
     rig.offer_ticket(digits)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     for number, (kind, cents) in enumerate(
         (
             (TransferKind.IN, {CreditKind.CASHABLE: 300, CreditKind.RESTRICTED: 40}),
@@ -65,8 +65,8 @@ def money(rig):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        rig.machine.component(HostMoney).order = TransferOrder(
-            identifier=f"T{number}", kind=kind, cents=cents
+        rig.machine.component(HostMoney).transfer_order = TransferOrder(
+            identifier=f"T{number}", kind=kind, cents_by_credit_kind=cents
         )
         rig.engine.handle(EventType.TRANSFER_ORDERED)
 
@@ -92,12 +92,12 @@ def coins(rig):
     """A hopper that runs dry in the middle of a cash-out, the rest of it paid by hand; coins nobody knows of."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
         rig.insert(500)
-        rig.ledgers.coins.credit_coins_in(((25, True),), number)
+        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = rig.hands.payouts[-1]
         record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
-        rig.ledgers.payouts.open_payout(record)
-        rig.ledgers.payouts.close_payout(payout_id, paid, doubt)
+        rig.ledgers.payout_ledger.open_payout(record)
+        rig.ledgers.payout_ledger.close_payout(payout_id, paid, doubt)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
@@ -136,7 +136,9 @@ def journals(folder):
             chance=ScriptedChance(*numbers),
             devices=(device,),
         )
-        rig.machine.component(HostMoney).transfers = rig.machine.component(HostMoney).bonuses = True
+        rig.machine.component(HostMoney).can_transfer = rig.machine.component(HostMoney).can_award_bonuses = (
+            True
+        )
         day(rig.boot())
         made.append(list(rig.journal.iter_bodies()))
         rig.close()
@@ -383,9 +385,9 @@ def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
 def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
-        rig.ledger.stack_ordered(Note(told), 0)
+        rig.ledger.reserve_credit_before_stacking(Note(told), 0)
     else:
-        rig.ledgers.coins.credit_coins_in(((told, True),), 1)
+        rig.ledgers.coin_ledger.credit_coins_in(((told, True),), 1)
     whys = [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
     assert any("times a power of ten" in why for why in whys)
     rig.close()
@@ -394,9 +396,11 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
 @pytest.mark.requirement("E-13", "F-02")
 def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    rig.machine.component(HostMoney).transfers = True
+    rig.machine.component(HostMoney).can_transfer = True
     cents = {CreditKind.NONRESTRICTED: 100}
-    rig.machine.component(HostMoney).order = TransferOrder(identifier="T1", kind=TransferKind.IN, cents=cents)
+    rig.machine.component(HostMoney).transfer_order = TransferOrder(
+        identifier="T1", kind=TransferKind.IN, cents_by_credit_kind=cents
+    )
     rig.engine.handle(EventType.TRANSFER_ORDERED)
     own, promotional = (
         rig.machine.name_credit_account(CreditKind.CASHABLE),

@@ -33,7 +33,7 @@ import tools.audit.jobs
 import tools.audit.levels
 import tools.audit.rounds
 import tools.audit.verify
-from egm.play.records.game_record import GameName, TableInCommon, TableRecord
+from egm.play.records.game_record import GameName, SharedTableState, TableRecord
 from egm.testing.machine import MachineRig
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
@@ -428,14 +428,16 @@ def store_table(auditor, _, played):
     record = TableRecord(
         game=GameName(id=name["id"], version=name["version"], digest=name["digest"]),
         denomination_cents=played["denomination_cents"],
-        table={"point": 4},
+        table_state={"point": 4},
     )
     auditor._games._stakes._tables[f"table:{name['digest']}"] = record
 
 
 def share_table(auditor, _, played):
     digest = played["game"]["digest"]
-    shared = TableInCommon(round_id="round-1", keys=("point",), bound=(), table={"point": 4})
+    shared = SharedTableState(
+        round_id="round-1", shared_keys=("point",), standing_bet_keys=(), shared_state={"point": 4}
+    )
     auditor._games._stakes._shared_tables[digest] = auditor._games._stakes._shared_table_before_round[
         digest
     ] = shared

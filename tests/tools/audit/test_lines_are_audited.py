@@ -83,7 +83,7 @@ def test_disputed_coins(audited, tmp_path):
         rig.ledgers.payouts.close_payout(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
             rule(rig, decided)
-    rig.ledgers.payouts.record_strayed_coins(4, "4 coins left")
+    rig.ledgers.payouts.record_uncommanded_coins(4, "4 coins left")
     rule(rig, 0)
     rig.ledgers.coins.credit_coins_in(
         ((100, True),), 7, DisputedCoins(why="2 coins", least_cents=50, most_cents=400)
@@ -110,7 +110,9 @@ def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
 
 
 def test_transfers_of_nothing_and_orders_refused_by_their_form(audited, tmp_path):
-    host = HostMoney(transfers=True, bonuses=True, asset_number=0x01020304, money_line_name="main")
+    host = HostMoney(
+        can_transfer=True, can_award_bonuses=True, asset_number=0x01020304, money_line_name="main"
+    )
     bench = Bench(tmp_path / "state", audited(host=host))
     bench.exceptions()
     amounts = "0000000000" * 3

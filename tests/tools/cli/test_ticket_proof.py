@@ -39,7 +39,7 @@ def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     rig.close()
     status, said = prove(tmp_path, number)
     assert status == 1

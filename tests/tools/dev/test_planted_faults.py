@@ -81,9 +81,9 @@ def a_machine_that_says_it_paid_more(monkeypatch):
 
 def bills_taken_with_a_door_open(monkeypatch):
     """Each of the three parts that refuse one has failed: the offer, the answer and the order."""
-    monkeypatch.setattr(value_in, "_is_ready", lambda *_: True)
+    monkeypatch.setattr(value_in, "_is_ready_for_money", lambda *_: True)
     monkeypatch.setattr(BillDriver, "return_bill", BillDriver.stack)
-    monkeypatch.setattr(JournalEscrowLedger, "may_order", lambda _: True)
+    monkeypatch.setattr(JournalEscrowLedger, "may_order_stacking", lambda _: True)
 
 
 def staff_that_refunds(monkeypatch):
@@ -94,7 +94,7 @@ def staff_that_refunds(monkeypatch):
 
 def decided_games_that_may_be_void(monkeypatch):
     staff_that_refunds(monkeypatch)
-    monkeypatch.setattr(rulings, "reason_not_void", lambda *_: None)
+    monkeypatch.setattr(rulings, "reason_void_is_refused", lambda *_: None)
 
 
 def games_that_are_called_defective(monkeypatch):
@@ -113,7 +113,7 @@ def any_credit_taken_for_a_remainder(monkeypatch):
         return cabinet
 
     def all_credit(machine):
-        return replace(terms(machine), useful_cents=10_000_000)
+        return replace(terms(machine), smallest_useful_cents=10_000_000)
 
     monkeypatch.setattr(CabinetSetup, "write_cabinet_file", in_such_a_jurisdiction)
     monkeypatch.setattr(residual, "build_residual_terms", all_credit)
@@ -124,7 +124,9 @@ def a_key_that_restarts_a_working_generator(monkeypatch):
     """One guard for a generator that has failed and for a wheel that has reported no number yet."""
     honest = rulings.chance_is_ready
     monkeypatch.setattr(
-        rulings, "chance_is_ready", lambda machine: honest(machine) and not rulings.waits_for_wheel(machine)
+        rulings,
+        "chance_is_ready",
+        lambda machine: honest(machine) and not rulings.is_waiting_for_wheel(machine),
     )
 
 

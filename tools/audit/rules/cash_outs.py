@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money import entries
 from egm.money.records.host import RestrictedTerms
-from egm.money.records.money import CashOutRecord, CashOutRemainder, DispensedCoins, PaidInCoins
+from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinPayoutProgress, DispensedCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
@@ -55,7 +55,7 @@ _REMAINDER_KEY: Final = "cash_out_goes_on"
 def _find_restricted_pool(scope: Scope) -> int:
     """Return the pool id of the restricted credit that is cashed out, or 0 for other credit."""
     terms = scope.record_before(RestrictedTerms, "restricted")
-    return terms.pool if scope["credit"] == "restricted" and terms is not None else 0
+    return terms.restricted_pool if scope["credit"] == "restricted" and terms is not None else 0
 
 
 def _check_validation_ring(scope: Scope) -> None:
@@ -101,13 +101,13 @@ def _derive_dispensed_coins(scope: Scope) -> Any:
     ]
 
 
-def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
+def _add_paid_coins(scope: Scope, paid_cents: int) -> CoinPayoutProgress:
     """Return the progress of the open cash-out in coins after ``paid_cents`` more: owed at its start, and paid."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise Differs("no cash-out was open before this entry")
-    before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
-    return PaidInCoins(
+    before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
+    return CoinPayoutProgress(
         owed_cents=before_cents + pay_out.amount_cents + sum_money_cents(scope),
         paid_cents=before_cents + paid_cents,
     )
@@ -126,7 +126,7 @@ def _derive_remainder(scope: Scope) -> Any:
     if scope.value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
-        amount_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"])
+        amount_cents=remainder_cents, coin_payout=_add_paid_coins(scope, scope["held_cents"])
     )
 
 
@@ -137,13 +137,13 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
     """
     payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None or (
-        payout.in_coins is None
+        payout.coin_payout is None
         and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
     ):
         return ABSENT
     remainder_cents = sum_money_cents(scope) - payout.paid_cents
     return (
-        CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
+        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=payout.coin_payout)
         if remainder_cents
         else ABSENT
     )
@@ -152,10 +152,12 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
 def _derive_remainder_after_void(scope: Scope) -> Any:
     """Return the unpaid remainder of an abandoned payout that dispensed no coin, or ABSENT for any other payout."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
-    if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
+    if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
         return ABSENT
     remainder_cents = sum_money_cents(scope) + scope["held_cents"]
-    return CashOutRemainder(amount_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
+    return CashOutRemainder(
+        amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=pay_out.coin_payout
+    )
 
 
 def _is_remainder_outdated(scope: Scope) -> bool:
@@ -173,8 +175,8 @@ def _check_recorded_coins(scope: Scope) -> None:
     """Check the amounts in coins recorded for an abandoned payout; earlier versions recorded none."""
     payout = scope.record_after(DispensedCoins, "coins_gone")
     expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
-    if payout is not None and payout.in_coins not in {None, expected}:
-        raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.in_coins}")
+    if payout is not None and payout.coin_payout not in {None, expected}:
+        raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
 
 
 #: Pattern of the stored cash-out that pays coins.
@@ -373,7 +375,7 @@ _CASH_OUT_RULES: Final = (
                     scope["id"].startswith("test-")
                     or (
                         (pay_out := scope.record_before(CashOutRecord, "pay_out")) is not None
-                        and (pay_out.id, pay_out.coins) == (scope["id"], scope["coins"])
+                        and (pay_out.id, pay_out.ordered_coins) == (scope["id"], scope["coins"])
                     )
                 ),
             ),

@@ -10,7 +10,7 @@ from typing import Any, Final
 from egm.kernel.states import EVERYWHERE, RULING
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
 from egm.record_codec import to_json
@@ -44,7 +44,7 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
         raise Differs(
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
-    bounds = stored_dispute.least_cents, stored_dispute.most_cents, stored_dispute.held_cents
+    bounds = stored_dispute.smallest_cents, stored_dispute.largest_cents, stored_dispute.set_aside_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
         raise Differs(
             f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
@@ -57,8 +57,13 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     """Return the fields of a dispute that must also be in the record of the entry which opens it."""
-    fields = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
-    bounds = {"least_cents": dispute.least_cents, "most_cents": dispute.most_cents}
+    fields = {
+        "id": dispute.id,
+        "device": dispute.device,
+        "why": dispute.reason,
+        "number": dispute.masked_ticket_number,
+    }
+    bounds = {"least_cents": dispute.smallest_cents, "most_cents": dispute.largest_cents}
     return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
@@ -139,11 +144,11 @@ def check_disputed_print(scope: Scope) -> None:
         dispute,
         id=pay_out.id,
         device="ticket_printer",
-        least_cents=0,
-        most_cents=pay_out.amount_cents,
-        held_cents=0,
-        ticket=pay_out.number or "",
-        kind=str(pay_out.kind),
+        smallest_cents=0,
+        largest_cents=pay_out.amount_cents,
+        set_aside_cents=0,
+        masked_ticket_number=pay_out.masked_number or "",
+        credit_kind=str(pay_out.credit_kind),
     )
     if dispute != expected:
         raise Differs(
@@ -157,15 +162,15 @@ def _check_dispute_entry(scope: Scope) -> None:
     if (
         dispute is None
         or not is_json_equal(scope.record, dispute_fields(dispute))
-        or dispute.ticket
-        or dispute.kind
+        or dispute.masked_ticket_number
+        or dispute.credit_kind
     ):
         raise Differs(
             f"record does not match the dispute in state, which names no ticket: expected "
             f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
             f"found {format_value(scope.record)}"
         )
-    expected = replace(dispute, least_cents=0, held_cents=0)
+    expected = replace(dispute, smallest_cents=0, set_aside_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         expected = _compute_coin_dispute(scope, expected)
     stored_value = scope.value_after(f"disputed:{dispute.id}")
@@ -190,9 +195,9 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
         dispute,
         id=payout.id,
         device="hopper",
-        why=payout.doubt_reason,
-        most_cents=remainder_cents,
-        held_cents=remainder_cents,
+        reason=payout.doubt_reason,
+        largest_cents=remainder_cents,
+        set_aside_cents=remainder_cents,
     )
 
 
@@ -225,9 +230,9 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
         raise Differs(
             f"record.id: no dispute about {format_value(scope.record['id'])} was open before this entry"
         )
-    if ruling is not None and ruling.disputed != stored_dispute:
+    if ruling is not None and ruling.disputed_amount != stored_dispute:
         raise Differs(
-            f"record.id: the released dispute is {format_value(ruling.disputed.id)}, "
+            f"record.id: the released dispute is {format_value(ruling.disputed_amount.id)}, "
             f"found {format_value(scope.record['id'])}"
         )
     return stored_dispute
@@ -247,19 +252,19 @@ def _check_ruling(scope: Scope) -> None:
         expected["commitment"] = record["commitment"]
     if not is_json_equal(record, expected):
         raise Differs(f"record: expected {format_value(expected)}, found {format_value(record)}")
-    if not dispute.least_cents <= cents <= dispute.most_cents:
+    if not dispute.smallest_cents <= cents <= dispute.largest_cents:
         raise Differs(
-            f"record.amount_cents: expected {dispute.least_cents} to {dispute.most_cents}, the bounds of the "
+            f"record.amount_cents: expected {dispute.smallest_cents} to {dispute.largest_cents}, the bounds of the "
             f"dispute; found {format_value(cents)}"
         )
-    if dispute.ticket and cents not in {0, dispute.most_cents}:
+    if dispute.masked_ticket_number and cents not in {0, dispute.largest_cents}:
         raise Differs(
-            f"record.amount_cents: a ticket pays {dispute.most_cents} or 0, found {format_value(cents)}"
+            f"record.amount_cents: a ticket pays {dispute.largest_cents} or 0, found {format_value(cents)}"
         )
-    if bool(dispute.held_cents) != (ruling is not None):
+    if bool(dispute.set_aside_cents) != (ruling is not None):
         state_of = "no ruling was" if ruling is None else "a ruling was"
         raise Differs(
-            f"{dispute.held_cents} cents are held for this dispute, but {state_of} stored before this entry: "
+            f"{dispute.set_aside_cents} cents are held for this dispute, but {state_of} stored before this entry: "
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
@@ -283,7 +288,7 @@ def _check_ruling(scope: Scope) -> None:
     anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
     check_ticket_ledger_grows(scope)
     host_ticket = scope.record_before(HostTicketRecord, "host_ticket")
-    status = Redeeming.REDEEMED if cents else Redeeming.NOT_STACKED
+    status = RedemptionStatus.REDEEMED if cents else RedemptionStatus.NOT_STACKED
     host_state = (
         {"host_ticket": to_json(replace(host_ticket, status=status))}
         if host_ticket is not None and host_ticket.id == dispute.id
@@ -312,7 +317,7 @@ def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cent
     """Return the state changes that a ruling on a ticket of unknown print result requires."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
-    return decided if dispute.is_printed else {}
+    return decided if dispute.is_about_printed_ticket else {}
 
 
 def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
@@ -320,22 +325,24 @@ def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
 
     It does not if the cage has already paid the ticket: then the operator pays the amount.
     """
-    by_ticket = bool(dispute.ticket) and not dispute.is_printed
+    by_ticket = bool(dispute.masked_ticket_number) and not dispute.is_about_printed_ticket
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _derive_ruling_payment(scope: Scope) -> Any:
     """Return the transfers by which a ruling pays the disputed amount, or books it as retained."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
-    if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
+    if (
+        dispute.is_about_printed_ticket
+    ):  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
-    if dispute.held_cents:
+    if dispute.set_aside_cents:
         source = scope.format_credit_account("cashable")
     elif _is_ticket_redeemed(scope, dispute):
-        source = f"world:voucher_in:{dispute.kind}"
+        source = f"world:voucher_in:{dispute.credit_kind}"
     payment = [(source, "out:handpay_disputed", cents)] if cents else []
-    remainder_cents = max(0, dispute.held_cents - cents)
+    remainder_cents = max(0, dispute.set_aside_cents - cents)
     if not remainder_cents:
         return payment
     return [
@@ -349,11 +356,15 @@ def _check_release(scope: Scope) -> None:
     """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
-    if ruling is None or ruling.disputed != stored_dispute or ruling.entry_record.disputed.id != scope["id"]:
+    if (
+        ruling is None
+        or ruling.disputed_amount != stored_dispute
+        or ruling.entry_record.disputed.id != scope["id"]
+    ):
         raise Differs(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
             f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "
-            f"found {format_value(None if ruling is None else to_json(ruling.disputed))}"
+            f"found {format_value(None if ruling is None else to_json(ruling.disputed_amount))}"
         )
 
 

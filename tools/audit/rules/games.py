@@ -58,7 +58,9 @@ def _check_claims_of_hits(scope: Scope) -> None:
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:")
     }
     linked_hits = {
-        hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
+        hit.claim_id: (hit.pool, hit.level, hit.won_share, hit.shown_cents)
+        for hit in hits
+        if hit.claim_id is not None
     }
     if claims != linked_hits:
         raise Differs(
@@ -69,7 +71,7 @@ def _check_claims_of_hits(scope: Scope) -> None:
         (win.pool, win.amount_cents)
         for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
     ]
-    frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
+    frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim_id is None]
     if any(win not in frozen for win in wins):
         raise Differs(
             f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "

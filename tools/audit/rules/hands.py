@@ -58,7 +58,7 @@ def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
 def _derive_slip(scope: Scope) -> Any:
     """Return the expected record of a paid hand-pay (its slip), with the data of the form if one was filled in."""
     handpay, record = _read_pending_handpay(scope), scope.record
-    form = handpay.form
+    form = handpay.filled_form
     form_persons = [] if form is None else list(form.persons)
     person, persons = record.get("person"), record.get("persons")
     other_persons = [each for each in persons if each not in form_persons]
@@ -73,7 +73,7 @@ def _derive_slip(scope: Scope) -> Any:
             f"{format_value(person)}; found {format_value(other_persons)}"
         )
     return {
-        **to_json(replace(handpay, form=None)),
+        **to_json(replace(handpay, filled_form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
         "slip": int(scope.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
@@ -103,7 +103,7 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
             kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
             amount_cents=handpay.amount_cents + sum(prize.value_cents for prize in handpay.prizes),
             prizes=(),
-            instead_of=handpay.id,
+            replaced_reservation_id=handpay.id,
         )
     )
 
@@ -141,7 +141,7 @@ def _derive_returned_remainder(scope: Scope) -> Any:
     handpay = _read_pending_handpay(scope)
     return to_json(
         CashOutRemainder(
-            amount_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins
+            amount_cents=sum_money_cents(scope) + handpay.amount_cents, coin_payout=handpay.coin_payout
         )
     )
 

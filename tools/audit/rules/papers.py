@@ -10,7 +10,7 @@ from egm.kernel.entries import AnyEntry
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, STATES_TAKING_TICKETS, only
 from egm.money import entries
-from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
+from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
 from tools.audit.rules.parts import (
     ABSENT,
@@ -48,7 +48,7 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
     }
 
 
-def _derive_host_status(status: Redeeming) -> Any:
+def _derive_host_status(status: RedemptionStatus) -> Any:
     """Return the check that the stored result for the host about this ticket gets ``status``."""
 
     def derive_result(scope: Scope) -> Any:
@@ -69,7 +69,7 @@ def _check_host_sees_pending(scope: Scope) -> None:
     It must become "not stacked", or stay unchanged if the ticket is disputed.
     """
     if "told" not in scope.names:
-        _derive_host_status(Redeeming.NOT_STACKED)(scope)
+        _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
         raise Differs(
             "state.host_ticket: expected no change while the ticket is in dispute, found "
@@ -80,9 +80,13 @@ def _check_host_sees_pending(scope: Scope) -> None:
 def _derive_state_after_return(scope: Scope) -> Any:
     """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
-    if "told" not in scope.names or ticket_record is None or ticket_record.status is not Redeeming.PENDING:
+    if (
+        "told" not in scope.names
+        or ticket_record is None
+        or ticket_record.status is not RedemptionStatus.PENDING
+    ):
         return ABSENT
-    return replace(ticket_record, status=Redeeming.NOT_STACKED)
+    return replace(ticket_record, status=RedemptionStatus.NOT_STACKED)
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
@@ -95,20 +99,21 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     if (
         ticket_record is not None
         and ticket_record.id == scope["paper"]
-        and ticket_record.kind == CreditKind.RESTRICTED
+        and ticket_record.credit_kind == CreditKind.RESTRICTED
     ):
-        return {"expires": ticket_record.expires, "pool": ticket_record.pool}
+        return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
     if format_storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT
     # expired terms are removed if no credit is under them
     terms = scope.record_before(RestrictedTerms, "restricted")
     # the latest possible local date, whatever the time zone
     day = scope.entry.time_utc.date() + timedelta(days=1)
-    is_expired = terms is not None and bool(terms.expires) and date.fromisoformat(terms.expires) < day
+    is_expired = terms is not None and bool(terms.expiry_date) and date.fromisoformat(terms.expiry_date) < day
     if not is_expired or scope.ledger.available_cents(scope.format_credit_account("restricted")):
         raise Differs(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
-            f"credit is left under them: found {format_value(None if terms is None else terms.expires)} as the last "
+            f"credit is left under them: found {format_value(None if terms is None else terms.expiry_date)} "
+            "as the last "
             f"day and {scope.ledger.available_cents(scope.format_credit_account('restricted'))} cents"
         )
     return None
@@ -119,7 +124,12 @@ def _check_host_value(scope: Scope) -> None:
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != scope["id"]:
         return
-    host_value = ticket_record.amount_cents, ticket_record.kind, ticket_record.number, str(Redeeming.PENDING)
+    host_value = (
+        ticket_record.amount_cents,
+        ticket_record.credit_kind,
+        ticket_record.masked_number,
+        str(RedemptionStatus.PENDING),
+    )
     recorded = scope["cents"], scope["credit"], scope["number"], str(ticket_record.status)
     if host_value != recorded:
         raise Differs(
@@ -200,7 +210,7 @@ _PAPER_RULES: Final = (
         record={"amount_cents": "$held_cents", "number": "$number"},
         state={"paper": _build_paper_pattern("vended", "$number")},
         extra_checks=(
-            _derive_host_status(Redeeming.REDEEMED),
+            _derive_host_status(RedemptionStatus.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
             check_ticket_ledger_grows,
         ),

@@ -97,12 +97,12 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
             else scope.record_before(CashOutRemainder, "cash_out_goes_on")
         )
         expected = (
-            remainder.in_coins
+            remainder.coin_payout
             if remainder is not None and remainder.amount_cents == sum_money_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
-        recorded = None if record is None else record.in_coins
+        recorded = None if record is None else record.coin_payout
         if recorded != expected:
             raise Differs(f"state.{key}.in_coins: expected {expected}, found {recorded}")
 
@@ -207,8 +207,8 @@ def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) 
             since="" if recorded_session is None else recorded_session.since,
             wagered_cents=0,
             won_cents=0,
-            time_reminders=0,
-            spend_reminders=0,
+            time_reminder_count=0,
+            spend_reminder_count=0,
         )
     return replace(
         session,

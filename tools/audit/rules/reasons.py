@@ -32,14 +32,16 @@ def check_residual_credit(scope: Scope) -> None:
                 f"{least_cents} cents"
             )
         return
-    if amount_cents >= terms.useful_cents:
+    if amount_cents >= terms.smallest_useful_cents:
         raise Differs(
-            f"record.amount_cents: {amount_cents} is not residual credit, because {terms.useful_cents} cents buy a "
+            f"record.amount_cents: {amount_cents} is not residual credit, because "
+            f"{terms.smallest_useful_cents} cents buy a "
             "game or a coin here"
         )
-    if scope.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.way):
+    if scope.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.treatment):
         raise Differs(
-            f"this entry does not fit the machine's terms for residual credit, which are {format_value(terms.way)}"
+            "this entry does not fit the machine's terms for residual credit, which are "
+            f"{format_value(terms.treatment)}"
         )
 
 
@@ -47,11 +49,11 @@ def check_residual_prize(scope: Scope) -> None:
     """Check that residual credit is played off for exactly the smallest stake that buys a game here."""
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
-        is_sound = prize_cents == terms.useful_cents
+        is_sound = prize_cents == terms.smallest_useful_cents
     else:
         is_sound = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
     if not is_sound or prize_cents <= scope.record["amount_cents"]:
-        price_cents = scope.facts.smallest_stake_cents if terms is None else terms.useful_cents
+        price_cents = scope.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
         raise Differs(
             f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
             f"{scope.record['amount_cents']}; found {prize_cents}"
@@ -67,10 +69,10 @@ def check_smallest_stake(scope: Scope) -> None:
         scope["bet"] * scope["denomination"],
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
     )
-    if terms is not None and 0 < stake_cents < terms.useful_cents:
+    if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
         raise Differs(
             f"record.bet_credits: the game is started for {stake_cents} cents, but the smallest stake here is "
-            f"{terms.useful_cents} cents"
+            f"{terms.smallest_useful_cents} cents"
         )
 
 

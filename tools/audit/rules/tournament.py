@@ -9,7 +9,7 @@ from egm.features.tournament import entries
 from egm.kernel.events import State
 from egm.kernel.states import RULING, STATES_AFTER_SELF_TEST, STATES_SHOWING_OUTCOME, only
 from egm.people import Permission
-from egm.play.records.purse import name_points_account, name_won_account
+from egm.play.records.purse import name_points_account, name_won_points_account
 from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
 from tools.audit.rules.pattern import Derived, Scope
 from tools.audit.rules.rule import Rule
@@ -91,7 +91,7 @@ def _derive_winnings(scope: Scope) -> Any:
     """Return the transfers of the points that a tournament game has won and of the stakes that it returns."""
     won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
     moves = (
-        ("tournament:win", name_won_account(scope.position), won),
+        ("tournament:win", name_won_points_account(scope.position), won),
         ("tournament:push", name_points_account(scope.position), pushed),
     )
     return [move for move in moves if move[2]]
@@ -105,7 +105,7 @@ def _derive_refund(scope: Scope) -> Any:
 
 def _derive_closing(scope: Scope) -> Any:
     """Return the transfers that remove all points of the position at the end of its round."""
-    accounts = (name_points_account(scope.position), name_won_account(scope.position))
+    accounts = (name_points_account(scope.position), name_won_points_account(scope.position))
     balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
     return [(account, "tournament:closed", points) for account, points in balances if points]
 

@@ -165,7 +165,7 @@ def _read_result(scope: Scope) -> TransferRecord:
 
 def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers, one for each kind of credit, that follow from the recorded result of a host's transfer."""
-    transfer_type, cents = scope["way"], _read_result(scope).cents
+    transfer_type, cents = scope["way"], _read_result(scope).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
         raise Differs(
             f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
@@ -203,7 +203,7 @@ def _check_moves_match_result(scope: Scope) -> None:
 
 def _derive_restricted_terms(scope: Scope) -> Any:
     """Return the expiry and pool of the restricted credit that a host's transfer brings in, or ABSENT if none."""
-    if scope["way"] == "in" and _read_result(scope).cents.get(CreditKind.RESTRICTED):
+    if scope["way"] == "in" and _read_result(scope).cents_by_credit_kind.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT
 
@@ -211,13 +211,13 @@ def _derive_restricted_terms(scope: Scope) -> Any:
 def _check_stored_failure(scope: Scope) -> None:
     """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
     stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
-    if recorded.host_has_read or recorded.position is not None:
+    if recorded.host_has_read or recorded.history_index is not None:
         raise Differs(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
-            f"{recorded.position} and {recorded.host_has_read}"
+            f"{recorded.history_index} and {recorded.host_has_read}"
         )
     expected = replace(
-        recorded, position=0, host_has_read=stored_record is not None and stored_record.host_has_read
+        recorded, history_index=0, host_has_read=stored_record is not None and stored_record.host_has_read
     )
     if stored_record != expected:
         raise Differs(
@@ -231,7 +231,7 @@ _NEXT_TRANSFER_COUNT: Final = Derived(lambda scope: (scope.value_before("transfe
 #: Check that the result takes the next index of the ring of transfers.
 _TAKES_NEXT_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
-    lambda scope: _read_result(scope).position,
+    lambda scope: _read_result(scope).history_index,
     lambda scope: (scope.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
 )
 #: Check that the stored transfer is the recorded one.
@@ -287,9 +287,10 @@ _TRANSFER_RULES: Final = (
             _check_stored_failure,
             require(
                 lambda scope: (
-                    f"record.cents: a failed transfer moves nothing, found {format_value(_read_result(scope).cents)}"
+                    "record.cents: a failed transfer moves nothing, found "
+                    f"{format_value(_read_result(scope).cents_by_credit_kind)}"
                 ),
-                lambda scope: not any(_read_result(scope).cents.values()),
+                lambda scope: not any(_read_result(scope).cents_by_credit_kind.values()),
             ),
         ),
     ),

@@ -22,7 +22,7 @@ def _are_earlier_recorded(scope: Scope) -> bool:
         scope.record_after(WheelSpin, "wheel_spin"),
     )
     recorded_numbers = {} if spin_before is None else spin_before.numbers
-    return spin_after is not None and spin_after.earlier.items() <= recorded_numbers.items()
+    return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 
 def _is_spin_awaited(scope: Scope) -> bool:
@@ -31,7 +31,7 @@ def _is_spin_awaited(scope: Scope) -> bool:
     return (
         spin_before is not None
         and spin_before.is_awaited
-        and (spin_before.round_id, spin_before.spin) == (scope["round"], scope["spin"])
+        and (spin_before.round_id, spin_before.wheel_counter) == (scope["round"], scope["spin"])
     )
 
 

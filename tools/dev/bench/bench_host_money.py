@@ -27,13 +27,15 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
     """Return completed transfers to the host per second, and the milliseconds of each order."""
     orders_ms = []
     with Journal.open(folder, now=SystemClock().now) as journal:
-        engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
+        engine = bench_engine(journal, HostMoney(can_transfer=True, asset_number=_ASSET, is_online=True))
 
         transfers = HostTransferInterface(engine, engine.submit)
         began = time.perf_counter()
         for number in range(TRANSFERS):
             cents = {CreditKind.CASHABLE: 100}
-            order = TransferOrder(identifier=f"bench-{number}", kind=TransferKind.OUT, cents=cents)
+            order = TransferOrder(
+                identifier=f"bench-{number}", kind=TransferKind.OUT, cents_by_credit_kind=cents
+            )
             ordered = time.perf_counter()
             transfers.order(order, asset_number=_ASSET)
             orders_ms.append((time.perf_counter() - ordered) * 1000)

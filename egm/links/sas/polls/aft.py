@@ -82,7 +82,7 @@ _METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
 def find_transfers(host: SasHost) -> HostTransferInterface | None:
     """Return the interface by which this host may order transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
-    serves_this_line = money.money_line_name == host.name and (money.transfers or money.bonuses)
+    serves_this_line = money.money_line_name == host.name and (money.can_transfer or money.can_award_bonuses)
     return HostTransferInterface(host.context.engine, host.context.handle) if serves_this_line else None
 
 
@@ -139,13 +139,13 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
             kind=_TRANSFER_KIND_BY_TYPE.get(body[2], TransferKind.OTHER),
-            cents=cents,
-            partial=body[0] == _PARTIAL,
-            expires=expires,
-            pool=decode_binary(tail[4:6]),
-            lock_after=bool(flags & _LOCK_AFTER),
+            cents_by_credit_kind=cents,
+            may_be_partial=body[0] == _PARTIAL,
+            expiry_date=expires,
+            restricted_pool=decode_binary(tail[4:6]),
+            stays_locked_afterwards=bool(flags & _LOCK_AFTER),
             order_error=error_status,
-            codes={"type": body[2], "flags": flags},
+            protocol_codes={"type": body[2], "flags": flags},
         ),
         asset_number=decode_binary(body[19:23]),
         key=body[23:43],
@@ -342,14 +342,14 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     machine = host.machine
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
     enabled, host_only = transfers.cash_out_terms
-    cash_out = (1 if money.transfers else 0) | (enabled << 1) | (host_only << 2)
-    status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
-    status |= money.bonuses << 5
+    cash_out = (1 if money.can_transfer else 0) | (enabled << 1) | (host_only << 2)
+    status = (transfers.registration.registered << 3) | (money.can_transfer << 1 | money.can_transfer << 4)
+    status |= money.can_award_bonuses << 5
     expires, pool = bytes(4), 0
     if terms is not None:
-        pool = terms.pool
-        if terms.expires:
-            year, month, day = terms.expires.split("-")
+        pool = terms.restricted_pool
+        if terms.expiry_date:
+            year, month, day = terms.expiry_date.split("-")
             expires = bytes.fromhex(month + day + year)
     return (
         encode_binary(money.asset_number, 4)

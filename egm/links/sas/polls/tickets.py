@@ -30,7 +30,7 @@ from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
-from egm.money.records.host import Redeeming
+from egm.money.records.host import RedemptionStatus
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind
@@ -230,21 +230,21 @@ def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
 
 
 #: Status of a redemption -> its code in the reply to poll 71.
-_CODE_BY_REDEMPTION_STATUS: Final[Mapping[Redeeming, int]] = {
-    Redeeming.WAITING: 0x20,
-    Redeeming.PENDING: 0x40,
-    Redeeming.REJECTED_BY_HOST: 0x80,
-    Redeeming.NUMBER_MISMATCH: 0x81,
-    Redeeming.BAD_AMOUNT: 0x83,
-    Redeeming.OVER_LIMIT: 0x84,
-    Redeeming.NOT_NOW: 0x87,
-    Redeeming.TIMED_OUT: 0x88,
-    Redeeming.LINK_DOWN: 0x89,
-    Redeeming.DISABLED: 0x8A,
-    Redeeming.NOT_STACKED: 0x8B,
-    Redeeming.OTHER_POOL: 0xC0,
-    Redeeming.MISREAD: 0xFF,
-    Redeeming.NO_TICKET: 0xFF,
+_CODE_BY_REDEMPTION_STATUS: Final[Mapping[RedemptionStatus, int]] = {
+    RedemptionStatus.WAITING: 0x20,
+    RedemptionStatus.PENDING: 0x40,
+    RedemptionStatus.REJECTED_BY_HOST: 0x80,
+    RedemptionStatus.NUMBER_MISMATCH: 0x81,
+    RedemptionStatus.BAD_AMOUNT: 0x83,
+    RedemptionStatus.OVER_LIMIT: 0x84,
+    RedemptionStatus.NOT_NOW: 0x87,
+    RedemptionStatus.TIMED_OUT: 0x88,
+    RedemptionStatus.LINK_DOWN: 0x89,
+    RedemptionStatus.DISABLED: 0x8A,
+    RedemptionStatus.NOT_STACKED: 0x8B,
+    RedemptionStatus.OTHER_POOL: 0xC0,
+    RedemptionStatus.MISREAD: 0xFF,
+    RedemptionStatus.NO_TICKET: 0xFF,
 }
 #: Status code of poll 71: the transfer code is not known.
 _BAD_FUNCTION: Final = 0x82
@@ -293,7 +293,7 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
     if code in _REASON_BY_CODE:
         return _build_redemption_reply(
-            host, tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, _REASON_BY_CODE[code])
+            host, tickets.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, _REASON_BY_CODE[code])
         )
     if code not in _CREDIT_KIND_BY_TRANSFER_CODE:
         return Reply(prepend_length(bytes((_BAD_FUNCTION,))))
@@ -321,7 +321,7 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
 
     With a ticket, its amount and number follow.
     """
-    if redemption.status is Redeeming.REDEEMED and redemption.kind is not None:
+    if redemption.status is RedemptionStatus.REDEEMED and redemption.kind is not None:
         status = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status = _CODE_BY_REDEMPTION_STATUS[redemption.status]
@@ -400,8 +400,10 @@ def _encode_status_bits(host: SasHost) -> bytes:
     machine = host.machine
     terms = find_ticket_terms(machine)
     bits = _PRINTER if machine.component(Devices).printer is not None else 0
-    bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.restricted_out else 0
-    bits |= _REDEMPTION if machine.component(Devices).acceptor is not None and terms.redemption else 0
+    bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.may_print_restricted else 0
+    bits |= (
+        _REDEMPTION if machine.component(Devices).acceptor is not None and terms.are_tickets_accepted else 0
+    )
     bits |= _SECURE if machine.component(HostMoney).validation is Validation.SECURE_ENHANCED else 0
     return encode_binary(bits, 2)
 
@@ -409,7 +411,7 @@ def _encode_status_bits(host: SasHost) -> bytes:
 def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
-    days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
+    days = (terms.cashable_validity_days or sold or _NEVER, terms.restricted_validity_days or sold or _NEVER)
     return b"".join(encode_bcd(number, 2) for number in days)
 
 

@@ -66,12 +66,12 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(rig, tmp_path):
     rig.offer_ticket(tickets[0])
     place = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
     rig.ledger.credit_stacked_paper()
-    rig.ledger.vend_confirmed()
+    rig.ledger.delete_confirmed_paper()
     again = cleared(rig, tmp_path)
     come_to(again, place)
     again.offer_ticket(tickets[1])
     again.ledger.credit_stacked_paper()
-    again.ledger.vend_confirmed()
+    again.ledger.delete_confirmed_paper()
     assert again.credit_cents == 1000
     again.offer_ticket(tickets[1])
     assert again.notice == "ticket_refused.redeemed"
@@ -93,7 +93,7 @@ def test_ids_differ_after_every_clear(rig, tmp_path):
 @pytest.mark.requirement("A-05", "H-09")
 def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     def host() -> HostMoney:
-        return HostMoney(validation=Validation.SECURE_ENHANCED, online=True)
+        return HostMoney(validation=Validation.SECURE_ENHANCED, is_online=True)
 
     rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
     HostTicketInterface(rig.engine, rig.happen).enrol(0xABCDEF, 5)
@@ -132,7 +132,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(rig, tm
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     again.offer_ticket(number)
     again.ledger.credit_stacked_paper()
-    again.ledger.vend_confirmed()
+    again.ledger.delete_confirmed_paper()
     again.close()
     clear_with_decisions(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():

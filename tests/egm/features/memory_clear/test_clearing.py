@@ -313,7 +313,7 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
     rig = again(rig, tmp_path)
     if stacked:
         rig.ledger.credit_stacked_paper()
-        rig.ledger.vend_confirmed()
+        rig.ledger.delete_confirmed_paper()
     else:
         rig.ledger.void_unstacked_paper("returned at power-up")
     assert rig.credit_cents == (2000 if stacked else 0)

@@ -19,14 +19,22 @@ from meters.clear import ClearRefused
 
 
 def hosted(folder: Path) -> MachineRig:
-    host = HostMoney(validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=7, online=True)
+    host = HostMoney(
+        validation=Validation.SYSTEM,
+        can_transfer=True,
+        can_award_bonuses=True,
+        asset_number=7,
+        is_online=True,
+    )
     return MachineRig(folder, devices=SOLD, host=host)
 
 
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
     port = HostTransferInterface(rig.engine, rig.happen)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
-    answer = port.order(TransferOrder(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
+    answer = port.order(
+        TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=amounts), asset_number=7
+    )
     if answer is TransferStatus.PENDING:
         answer = port.last.status
         port.acknowledge_result()

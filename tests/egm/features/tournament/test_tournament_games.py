@@ -5,8 +5,8 @@ from rigs.tournament import Hall, describe_machine, read_purse
 
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
-from egm.play.records.games import open_game
-from egm.play.showing import find_question
+from egm.play.records.games import find_open_game
+from egm.play.showing import find_pending_decision
 from paytables import list_shipped_games, load_game
 from paytables.companions import find_smallest_bets_with
 
@@ -82,8 +82,8 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
             rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
         rig.play()
         assert rig.state is State.PLAYING, rig.notice
-        while open_game(rig.machine).outcome is None:
-            question = find_question(rig.machine)
+        while find_open_game(rig.machine).outcome is None:
+            question = find_pending_decision(rig.machine)
             free = [option for option in question.options if not question.get_added_credits(option)]
             rig.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
         rig.report_shown()

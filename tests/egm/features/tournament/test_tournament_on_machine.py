@@ -35,11 +35,11 @@ from egm.kernel.services import MachineContext
 from egm.links.sas.tables.meters import METERS
 from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
-from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
+from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.records.games import open_game
-from egm.play.showing import find_question
+from egm.play.records.games import find_open_game
+from egm.play.showing import find_pending_decision
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import PowerCutError, ScriptedChance
 from egm.testing.sas import Bench
@@ -156,8 +156,12 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     money = room.machine.component(HostMoney)
     for waits in (
-        {"order": TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})},
-        {"lock": TransferLock(condition=1, until_ns=10**12)},
+        {
+            "order": TransferOrder(
+                identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
+            )
+        },
+        {"lock": TransferLock(required_transfers_code=1, until_ns=10**12)},
         {"inquiry": TicketInquiry("asked", 1, "071111222233334444")},
     ):
         ((name, value),) = waits.items()
@@ -193,9 +197,9 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
             has_own_io_board=number == 1,
         )
     assert hall.fill("tournament_rules") is None
-    second.machine.component(HostMoney).inquiry = TicketInquiry("asked", 1, "071111222233334444")
+    second.machine.component(HostMoney).ticket_inquiry = TicketInquiry("asked", 1, "071111222233334444")
     assert hall.fill("tournament_enter") == "refused.no_transfer_waits"
-    second.machine.component(HostMoney).inquiry = None
+    second.machine.component(HostMoney).ticket_inquiry = None
     second.insert(500).play()
     assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
     second.report_shown()
@@ -269,11 +273,11 @@ def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
 
 @pytest.mark.requirement("L-06", "L-09")
 def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
-    host = HostMoney(transfers=True, asset_number=4711, online=True)
+    host = HostMoney(can_transfer=True, asset_number=4711, is_online=True)
     hall = hall(devices=("printer",), host=host).enter()
     room = hall.room
-    assert list_wanted_bills(room.machine, room.state) == frozenset()
-    assert list_wanted_coins(room.machine, room.state) == frozenset()
+    assert list_acceptable_bills(room.machine, room.state) == frozenset()
+    assert list_acceptable_coins(room.machine, room.state) == frozenset()
     assert not should_accept_tickets(room.machine, room.state)
     room.offer(500)
     assert room.hands.orders[-1] == ("return", 1)
@@ -289,7 +293,9 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
     port = HostTransferInterface(room.engine, room.happen)
     for kind in (TransferKind.IN, TransferKind.OUT):
         assert not port.can_execute(kind)
-    order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
+    order = TransferOrder(
+        identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
+    )
     port.order(order, asset_number=4711, key=b"", if_locked=False)
     assert port.last.status is not TransferStatus.FULL
     assert port.lock(1, 100) is not True
@@ -472,7 +478,7 @@ def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
         hall.start()
         assert hall.room.records("tournament.game") == decided
         if hall.room.state is State.PLAYING:
-            opened = open_game(hall.room.machine)
+            opened = find_open_game(hall.room.machine)
             assert opened.outcome.to_json() == decided[-1]["outcome"]
             hall.room.report_shown()
     purse = hall.play_round()
@@ -547,8 +553,8 @@ def test_a_table_stakes_raises_from_the_points_only(hall):
         room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
         room.play()
         assert room.state is State.PLAYING, room.notice
-        while open_game(room.machine).outcome is None:
-            options = find_question(room.machine).options
+        while find_open_game(room.machine).outcome is None:
+            options = find_pending_decision(room.machine).options
             room.engine.handle(EventType.CHOOSE, value="double" if "double" in options else options[0])
         room.report_shown()
     assert any(record.get("staked_credits") for record in room.records("tournament.choice"))
