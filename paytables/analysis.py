@@ -366,7 +366,7 @@ class BetAnalysis:
     def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
         """Return the RTP of the bet, with progressive levels included as far as ``counted`` says.
 
-        ``nothing``: without the levels; ``reset``: with their reset values; ``all``: with resets and
+        ``nothing``: without the levels; ``reset``: with their reset values; ``features``: with resets and
         increments.
         """
         if counted == "nothing":

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.entries import AnyEntry, Entry
+from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration
 from egm.kernel.machine import Machine
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import from_json
 from egm.record_fields import Count
 from rng import MechanismName
@@ -37,12 +37,12 @@ class TicketsMended:
     """The copy that was restored, and why."""
 
 
-GAME_REFUSED: Final = Entry(kind="game.refused", record=GameRefused)
-SCREEN_REFUSED: Final = Entry(kind="screen.refused", record=ScreenRefused)
-TICKETS_MENDED: Final = Entry(
+GAME_REFUSED: Final = EntryDeclaration(kind="game.refused", record=GameRefused)
+SCREEN_REFUSED: Final = EntryDeclaration(kind="screen.refused", record=ScreenRefused)
+TICKETS_MENDED: Final = EntryDeclaration(
     kind="tickets.mended",
     record=TicketsMended,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -100,14 +100,14 @@ class CarryOverDamaged:
     reason: str
 
 
-RNG_STARTED: Final = Entry(kind="chance.rng_started", record=GeneratorStarted)
-RNG_RESEEDED: Final = Entry(kind="chance.rng_reseeded", record=GeneratorReseeded)
-RNG_SELF_TESTED: Final = Entry(kind="chance.rng_self_tested", record=GeneratorTested)
-RNG_OUT_OF_SERVICE: Final = Entry(kind="chance.rng_out_of_service", record=GeneratorStopped)
-CARRY_OVER_DAMAGED: Final = Entry(kind="chance.carry_over_damaged", record=CarryOverDamaged)
+RNG_STARTED: Final = EntryDeclaration(kind="chance.rng_started", record=GeneratorStarted)
+RNG_RESEEDED: Final = EntryDeclaration(kind="chance.rng_reseeded", record=GeneratorReseeded)
+RNG_SELF_TESTED: Final = EntryDeclaration(kind="chance.rng_self_tested", record=GeneratorTested)
+RNG_OUT_OF_SERVICE: Final = EntryDeclaration(kind="chance.rng_out_of_service", record=GeneratorStopped)
+CARRY_OVER_DAMAGED: Final = EntryDeclaration(kind="chance.carry_over_damaged", record=CarryOverDamaged)
 
 #: By the code that the generator reports.
-GENERATOR_EVENTS: Final[Mapping[str, AnyEntry]] = {
+GENERATOR_EVENTS: Final[Mapping[str, AnyEntryDeclaration]] = {
     "rng_started": RNG_STARTED,
     "rng_reseeded": RNG_RESEEDED,
     "rng_self_tested": RNG_SELF_TESTED,

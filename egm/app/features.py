@@ -64,15 +64,15 @@ def build_menu(features: Features) -> ServiceMenu:
 
     Raises InvariantError if the machine could refuse a form without showing the reason.
     """
-    rules = features.rules
+    rules = features.state_table
     menu = ServiceMenu(
         pages=features.list_contributions(MenuEntry),
         forms=features.list_contributions(Form),
         rules=rules,
-        entries=features.entries,
+        entries=features.entry_declarations,
     )
     for form in menu.forms:
-        is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
+        is_reported = rules.find_refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
         check_invariant(
             is_reported, f"form {form.id}: a refusal of {form.event} must be reported to the screen"
         )
@@ -86,7 +86,7 @@ def check_claims_cover_owed_values(features: Features) -> None:
     key can have an owed amount, but no function makes a claim of it.
     """
     claim_makers = list_claim_makers(features)
-    for key in features.keys:
+    for key in features.storage_keys:
         is_claimed = (
             key.clear_action is not ClearAction.OWED or key in claim_makers or key in KEY_SETTLED_WITH
         )

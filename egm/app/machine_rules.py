@@ -15,59 +15,59 @@ from egm.integrity.lockups import (
 )
 from egm.kernel import own_entries
 from egm.kernel.entries import list_entries
-from egm.kernel.events import EVENTS, EventType, Next, State
+from egm.kernel.events import EVENTS, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
-from egm.kernel.states import AWAKE, EVERYWHERE, STATES_AFTER_SELF_TEST, only
+from egm.kernel.states import ALL_STATES, STATES_AFTER_BOOT, STATES_AFTER_SELF_TEST, single_state
 from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 
 #: The state of a machine that is testing itself.
-_SELF_TEST_STATE: Final = only(State.SELF_TEST)
+_SELF_TEST_STATE: Final = single_state(State.SELF_TEST)
 
 #: The rules of the whole machine.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MEMORY_READY,
-        only(State.BOOT),
+        single_state(State.BOOT),
         (),
         (record_power_up, close_menu_at_start, record_roster_changes),
         State.SELF_TEST,
     ),
-    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST_STATE, (), (record_self_test,), Next.DERIVED),
-    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST_STATE, (), (take_out_of_service,), Next.DERIVED),
+    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST_STATE, (), (record_self_test,), NextState.DERIVED),
+    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST_STATE, (), (take_out_of_service,), NextState.DERIVED),
     Rule(
         EventType.DOOR_CLOSED,
-        AWAKE,
+        STATES_AFTER_BOOT,
         (door_was_open,),
         (record_door_closed, check_ledger, reseed_generator_after_door),
-        Next.DERIVED_ONCE_TESTED,
+        NextState.DERIVED_ONCE_TESTED,
     ),
-    Rule(EventType.DOOR_CLOSED, AWAKE),
-    Rule(EventType.MACHINE_CHANGED, STATES_AFTER_SELF_TEST, (), (), Next.DERIVED),
+    Rule(EventType.DOOR_CLOSED, STATES_AFTER_BOOT),
+    Rule(EventType.MACHINE_CHANGED, STATES_AFTER_SELF_TEST, (), (), NextState.DERIVED),
     # ------------------------------------------------------------------ nothing more to do: also what is said
     # late events of a game or page that is gone
-    Rule((EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
+    Rule((EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER), ALL_STATES),
 )
 
 MACHINE_RULES_FEATURE: Final = Feature(
     name="machine",
-    keys=KernelKey,
-    values={
+    storage_keys=KernelKey,
+    value_types={
         KernelKey.CLOCK: own_entries.ClockDoubt,
         KernelKey.SELECTION: Selection,
-        KernelKey.DOOR: own_entries.DoorOpen,
+        KernelKey.DOOR: own_entries.OpenDoor,
         KernelKey.FAULT: own_entries.ActiveFault,
     },
-    entries=tuple(
+    entry_declarations=tuple(
         entry
         for module in (own_entries, entries, journal_entries, memory_clear_entries)
         for entry in list_entries(module)
     ),
-    events=EVENTS,
+    payload_classes=EVENTS,
     rules=_RULES,
 )
 """The feature with the rules of the whole machine.

@@ -78,7 +78,7 @@ from egm.seats.table import SharedTable
 from egm.secret_files import require_private
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
-from egm.staff.inventory import note_inventory
+from egm.staff.inventory import record_inventory_change
 from egm.staff.options import apply_options
 from egm.staff.stock import record_opening_stock
 from egm.tickets.desk import TicketDesk
@@ -167,7 +167,7 @@ class MachineProcess:
             starting.write_activity(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
-            refuse_removed_positions_with_money(journal, positions, self._features.keys, currency)
+            refuse_removed_positions_with_money(journal, positions, self._features.storage_keys, currency)
             # the first while the second is missing: nothing is written in its place
             second = journal.media[-1]
             store, reason = open_ticket_store(journal, self._folder.root, second, self._storage)
@@ -187,8 +187,8 @@ class MachineProcess:
                 await self._run_until_stopped()
             finally:
                 self._is_over = True
-                if self._machine.chance is not None:
-                    store_random_output_for_next_start(self._folder.carry_over, self._machine.chance)
+                if self._machine.random_service is not None:
+                    store_random_output_for_next_start(self._folder.carry_over, self._machine.random_service)
 
     def _show_examined_game(self, number: int, game: str) -> None:
         """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
@@ -265,7 +265,7 @@ class MachineProcess:
         apply_options(first)
         certificates = {name: game.certificate for name, game in self._installed.items()}
         must_be_complete = self._has_real_devices and self._profile.inventory.complete
-        note_inventory(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
+        record_inventory_change(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
         if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, reason)
@@ -292,17 +292,18 @@ class MachineProcess:
             print_message=self._print_message,
         )
         self._attachments = tuple(
-            (self._stations[0], attachment) for attachment in self._features.attach(context)
+            (self._stations[0], attachment) for attachment in self._features.create_services(context)
         )
         for station in self._stations[1:]:
             position_context = replace(
                 context,
                 engine=station.engine,
-                handle=partial(self._submit_position_event, station),
+                submit_event=partial(self._submit_position_event, station),
                 devices=station.devices.drivers,
             )
             self._attachments += tuple(
-                (station, attachment) for attachment in self._features.attach_to_position(position_context)
+                (station, attachment)
+                for attachment in self._features.create_position_services(position_context)
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:
@@ -320,7 +321,7 @@ class MachineProcess:
             self._profile,
             self._clock,
             self._times,
-            lambda: self._machine.chance,
+            lambda: self._machine.random_service,
             self._file.host.tickets,
             is_accounted=partial(is_ticket_accounted, first),
         )
@@ -337,17 +338,17 @@ class MachineProcess:
                 cabinet.day_ends_hour,
             ),
             journal=journal,
-            keys=self._features.keys,
-            entries=self._features.entries,
+            storage_keys=self._features.storage_keys,
+            entry_declarations=self._features.entry_declarations,
             profile=self._profile,
             games={game_id: game.game for game_id, game in self._installed.items()},
             denominations_cents={
                 game_id: game.denominations_cents for game_id, game in self._installed.items()
             },
             clock=self._clock,
-            times=self._times,
-            chance=None,
-            outbox=DroppingOutbox(),
+            timekeeper=self._times,
+            random_service=None,
+            screen_outbox=DroppingOutbox(),
             position=position,
         )
         returns = {game_id: game.lowest_return for game_id, game in self._installed.items()}
@@ -431,7 +432,7 @@ class MachineProcess:
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
             )
-        bench = self._machine.component(ServiceDesk).bench
+        bench = self._machine.component(ServiceDesk).workbench
         bench.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed:
@@ -444,7 +445,7 @@ class MachineProcess:
         """Start a new random number generator, which all player positions use from now on, and return it."""
         service = self._start_random_service()
         for station in self._stations:
-            station.machine.chance = service
+            station.machine.random_service = service
         return service
 
     def _start_random_service(self) -> RandomService:
@@ -531,11 +532,11 @@ class MachineProcess:
         while True:
             pause_ns = 0
             if (
-                self._machine.chance is not None
+                self._machine.random_service is not None
                 and self._machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
             ):
                 try:
-                    pause_ns = self._machine.chance.cycle()
+                    pause_ns = self._machine.random_service.cycle()
                 except RngError as error:
                     self._submit_machine_event(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
             await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_SECONDS)

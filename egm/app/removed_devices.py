@@ -24,7 +24,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import ClearAction, Key, StorageKeys
 from egm.kernel.machine import Machine
-from egm.kernel.positions import Position, is_own_fault
+from egm.kernel.positions import Position, is_position_fault
 from egm.money.device_ledgers import DeviceLedgers
 from egm.money.events import CoinsPaid
 from egm.money.keys import MoneyKey
@@ -90,9 +90,9 @@ def settle_removed_devices_and_hosts(
     if ordered_payout is not None and "hopper" not in kinds:
         payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
         handle(Event(EventType.COINS_PAID, payout))
-    for code in list(machine.faults):
+    for code in list(machine.active_faults):
         kind = code.partition(".")[0]
-        speaks = machine.position.number == 1 or is_own_fault(code)
+        speaks = machine.position.number == 1 or is_position_fault(code)
         if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in kinds and speaks:
             handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
@@ -107,7 +107,9 @@ def refuse_removed_positions_with_money(
     ``currency`` is the jurisdiction's, ISO 4217.
     """
     for number in range(positions + 1, POSITIONS_MAX + 1):
-        cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
+        cents = sum(
+            journal.balance_cents(Position(number).name_credit_account(kind)) for kind in CREDIT_KINDS
+        )
         states = journal.states(f"{number}/")
         amounts_left = [
             _describe_amounts_left(key, state, name, currency)

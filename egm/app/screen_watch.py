@@ -62,7 +62,7 @@ class ScreenWatch:
             self._unseen_s += passed_s
         else:
             self._unseen_s = max(0.0, self._unseen_s - passed_s / _OFFSETTING_SECONDS)
-        is_screen_missing = SCREEN_MISSING_FAULT in self._machine.faults
+        is_screen_missing = SCREEN_MISSING_FAULT in self._machine.active_faults
         if is_screen_missing and now_s - self._since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
             self._unseen_s = 0.0
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=SCREEN_MISSING_FAULT)))

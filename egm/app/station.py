@@ -29,7 +29,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
-from egm.kernel.positions import is_own_fault
+from egm.kernel.positions import is_position_fault
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -80,7 +80,9 @@ class PlayerStation:
         on_change: Callable[[], None],
     ) -> None:
         self.machine = machine
-        self.engine = StateMachineEngine(machine, machine.component(Features).rules, self.process_change)
+        self.engine = StateMachineEngine(
+            machine, machine.component(Features).state_table, self.process_change
+        )
         self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
@@ -99,7 +101,7 @@ class PlayerStation:
             on_peer_error=self._record_refused_screen,
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
         )
-        machine.outbox = self
+        machine.screen_outbox = self
 
     def _record_refused_screen(self, text: str) -> None:
         """Record in the journal that a screen was refused or sent an invalid message."""
@@ -113,13 +115,15 @@ class PlayerStation:
         self.machine.component(Devices).acceptor = devices.acceptor
         self.machine.component(Devices).printer = devices.printer
         self.machine.component(Devices).hopper = devices.hopper
-        self.machine.component(ServiceDesk).bench.kind_by_device_name = devices.kind_by_device_name
-        self.machine.component(RunningPositions).by_number[self.machine.position.number] = RunningPosition(
-            engine=self.engine,
-            handle=partial(self._handle, self),
-            snapshot=self.snapshot,
-            update_tower_light_and_bell=self._update_tower_light_and_bell,
-            has_own_io_board=devices.io_board is not None,
+        self.machine.component(ServiceDesk).workbench.kind_by_device_name = devices.kind_by_device_name
+        self.machine.component(RunningPositions).position_by_number[self.machine.position.number] = (
+            RunningPosition(
+                engine=self.engine,
+                submit_event=partial(self._handle, self),
+                build_snapshot=self.snapshot,
+                update_tower_light_and_bell=self._update_tower_light_and_bell,
+                has_own_io_board=devices.io_board is not None,
+            )
         )
         for driver in devices.drivers:
             driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
@@ -135,24 +139,26 @@ class PlayerStation:
         A device that serves all positions belongs to the first.
         """
         codes = {f"{kind}.{code}": code for code in FaultCode}
-        concerns_position = self.machine.position.number == 1 or is_own_fault(kind)
-        return frozenset(codes[code] for code in self.machine.faults if code in codes and concerns_position)
+        concerns_position = self.machine.position.number == 1 or is_position_fault(kind)
+        return frozenset(
+            codes[code] for code in self.machine.active_faults if code in codes and concerns_position
+        )
 
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this player position."""
         desk = self.machine.component(ServiceDesk)
-        desk.bench.store_report(report)
+        desk.workbench.store_report(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
         for event in iter_reported_events(
-            report, self.devices.kind_by_device_name[report.device], self.machine.doors_open
+            report, self.devices.kind_by_device_name[report.device], self.machine.open_doors
         ):
             for position in iter_concerned_positions(running_positions, number, event):
-                position.handle(event)
+                position.submit_event(event)
         if desk.is_open:  # its pages show what devices report
             self.process_change()
 
@@ -160,7 +166,7 @@ class PlayerStation:
         """Submit a person's request at the screen as an event; a report that an outcome was shown ends the game."""
         event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
-            self._note_outcome_shown(event.of(OutcomeShown).value)
+            self._note_outcome_shown(event.read_payload(OutcomeShown).value)
         else:
             self._handle(self, event)
 
@@ -223,7 +229,7 @@ class PlayerStation:
         }
         message = showing.build_message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(views.values()), words=self.machine.component(Features).words),
+            Hello(games=tuple(views.values()), words=self.machine.component(Features).texts_by_language),
             self.snapshot(),
             *([] if message is None else [message]),
         )
@@ -255,7 +261,7 @@ class PlayerStation:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
-        for position in self.machine.component(RunningPositions).by_number.values():
+        for position in self.machine.component(RunningPositions).position_by_number.values():
             position.update_tower_light_and_bell()
         self._on_change()
 
@@ -263,7 +269,7 @@ class PlayerStation:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, devices = self.machine, self.engine.state, self.devices
         if devices.acceptor is not None:
-            taking = machine.component(ServiceDesk).bench.is_testing_acceptor
+            taking = machine.component(ServiceDesk).workbench.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
             accepted_cents = value_in if taking else list_acceptable_bills(machine, state)
             if accepted_cents:
@@ -276,7 +282,7 @@ class PlayerStation:
             devices.coin_acceptor.divert(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
-            lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
+            lit = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
             devices.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _update_tower_light_and_bell(self) -> None:
@@ -284,9 +290,9 @@ class PlayerStation:
         board = self.devices.io_board
         if board is None:
             return
-        lit = self.machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
+        lit = self.machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
         served = self.machine.component(RunningPositions).iter_positions_served(self.machine.position.number)
-        snapshots = [position.snapshot() for position in served]
+        snapshots = [position.build_snapshot() for position in served]
         board.light_tower(
             select_tested_outputs(lit, "tower")
             if lit

@@ -18,7 +18,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
 from egm.kernel.events import State
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -79,7 +79,9 @@ async def serve_tilt_screen(
     snapshot = build_bare_snapshot(identity, profile, now).model_copy(
         update={
             "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
-            "tilts": (Tilt(code=code, since=now, cleared_by=get_fault(code).cleared_by, detail=why),),
+            "tilts": (
+                Tilt(code=code, since=now, cleared_by=get_fault_definition(code).cleared_by, detail=why),
+            ),
         }
     )
 

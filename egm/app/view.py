@@ -119,14 +119,14 @@ def snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
                 detail=entry["detail"],
                 held_cents=find_held_cents(machine, code),
             )
-            for code, entry in machine.faults.items()
+            for code, entry in machine.active_faults.items()
             if entry["locks"]
         ),
         handpay=None if handpay is None else _build_handpay_view(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.payout_method, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
         residual=residuals.build_residual_view(machine),
-        doors_open=machine.doors_open,
+        doors_open=machine.open_doors,
         progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,
         journal_head=machine.journal_head,
@@ -168,7 +168,7 @@ def _has_other_handpay(machine: Machine) -> bool:
     position_number, count = machine.position.number, machine.position.count
     other_positions = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
-        machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None
+        machine.journal.state(machine.storage_keys.build_stored_name(MoneyKey.HANDPAY, other)) is not None
         for other in other_positions
     )
 
@@ -180,7 +180,7 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
     if lock is None or not lock.is_granted:
         return None
     remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
-    until = (machine.times.now() + remaining).isoformat(timespec="seconds")
+    until = (machine.timekeeper.now() + remaining).isoformat(timespec="seconds")
     return HostLock(host=money.money_line_name, cash_out=lock.is_cash_out_offer, until_utc=until)
 
 
@@ -259,7 +259,7 @@ def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
 
 def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
-    lit = [event.value for event in _LAMPS if engine.accepts(event)]
+    lit = [event.value for event in _LAMPS if engine.accepts_event_type(event)]
     machine = engine.machine
     game_id = machine.selection.game_id
     game = machine.games.get(game_id)
@@ -284,4 +284,4 @@ def _iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice
-    yield from machine.component(Features).notices(machine)
+    yield from machine.component(Features).iter_notices(machine)

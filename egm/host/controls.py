@@ -12,7 +12,7 @@ def record_control(machine: Machine, event: Event) -> None:
 
     A repeat changes nothing.
     """
-    request = event.of(ControlRequested)
+    request = event.read_payload(ControlRequested)
     key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:
         return

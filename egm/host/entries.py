@@ -6,9 +6,9 @@ from typing import Final
 
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.logs import Log
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.significance import EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import CashOutTerms, HostTicketRecord, RedemptionStatus, TransferRecord
 from egm.money.ticket_terms import TicketTerms
@@ -76,55 +76,55 @@ class TicketTermsChanged:
     """The terms that apply from now on."""
 
 
-VOUCHER_NUMBERED: Final = Entry(
+VOUCHER_NUMBERED: Final = EntryDeclaration(
     kind="voucher.numbered",
     record=TicketNumberStored,
-    writes=(MoneyKey.PAY_OUT,),
+    written_keys=(MoneyKey.PAY_OUT,),
     is_bookkeeping=True,
 )
-VOUCHER_UNREAD: Final = Entry(
+VOUCHER_UNREAD: Final = EntryDeclaration(
     kind="voucher.unread",
     record=TicketUnread,
-    writes=(HostKey.RING_COUNT, HostKey.RING),
+    written_keys=(HostKey.RING_COUNT, HostKey.RING),
 )
-VOUCHER_AUTHORISED: Final = Entry(
+VOUCHER_AUTHORISED: Final = EntryDeclaration(
     kind="voucher.authorised",
     record=TicketOrdered,
-    writes=(HostKey.TICKET,),
+    written_keys=(HostKey.TICKET,),
     is_bookkeeping=True,
 )
-HOST_VOUCHER_REFUSED: Final = Entry(
+HOST_VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=TicketRefusedByHost,
     counts={"vouchers_refused": 1},
-    may_write=(HostKey.TICKET,),
+    optional_keys=(HostKey.TICKET,),
 )
-HOST_VOUCHER_NOT_STACKED: Final = Entry(
+HOST_VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=HostTicketRecord,
-    about="A ticket that the host authorised was never ordered into the box before the machine stopped.",
-    writes=(HostKey.TICKET,),
+    description="A ticket that the host authorised was never ordered into the box before the machine stopped.",
+    written_keys=(HostKey.TICKET,),
 )
-VOUCHER_RESULT_READ: Final = Entry(
+VOUCHER_RESULT_READ: Final = EntryDeclaration(
     kind="voucher.told",
     record=NoneType,
-    about="The host has read the result of the last ticket it was queried about.",
-    writes=(HostKey.TICKET,),
+    description="The host has read the result of the last ticket it was queried about.",
+    written_keys=(HostKey.TICKET,),
     is_bookkeeping=True,
 )
-VOUCHER_READ: Final = Entry(
+VOUCHER_READ: Final = EntryDeclaration(
     kind="voucher.read",
     record=NoneType,
-    about="The host has read the oldest printed ticket that it had not read.",
-    writes=(HostKey.RING_READ,),
+    description="The host has read the oldest printed ticket that it had not read.",
+    written_keys=(HostKey.RING_READ,),
     is_bookkeeping=True,
 )
-VOUCHER_ENROLLED: Final = Entry(kind="voucher.enrolled", record=TicketNumberingEnrolled)
-TICKET_TERMS_CHANGED: Final = Entry(
+VOUCHER_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
+TICKET_TERMS_CHANGED: Final = EntryDeclaration(
     kind="options.changed",
     record=TicketTermsChanged,
-    writes=(MoneyKey.TICKET_TERMS,),
-    significance=Significance(Effect.LOG, sas=0x3C),
+    written_keys=(MoneyKey.TICKET_TERMS,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     is_technical=True,
 )
 
@@ -161,61 +161,61 @@ class AftUnlocked:
     """Whether the lock was held to offer the host a cash-out, which the host did not take."""
 
 
-AFT_COMPLETE: Final = Entry(
+AFT_COMPLETE: Final = EntryDeclaration(
     kind="aft.complete",
     record=TransferRecord,
-    about="A transfer that the host ordered has moved value.",
-    moves=(
-        Moves("world:aft_in:*", "credit:*:*"),
-        Moves("credit:*:*", "out:aft_out:*"),
-        Moves("house:bonus", "credit:*:*"),
+    description="A transfer that the host ordered has moved value.",
+    permitted_transfers=(
+        PermittedTransfer("world:aft_in:*", "credit:*:*"),
+        PermittedTransfer("credit:*:*", "out:aft_out:*"),
+        PermittedTransfer("house:bonus", "credit:*:*"),
     ),
-    writes=(HostKey.TRANSFERS, HostKey.TRANSFER),
-    may_write=(MoneyKey.RESTRICTED,),
-    significance=Significance(Effect.LOG),
+    written_keys=(HostKey.TRANSFERS, HostKey.TRANSFER),
+    optional_keys=(MoneyKey.RESTRICTED,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
 )
-AFT_FAILED: Final = Entry(
+AFT_FAILED: Final = EntryDeclaration(
     kind="aft.failed",
     record=TransferRecord,
-    about="A transfer that the host ordered was refused or cancelled; nothing has moved.",
-    writes=(HostKey.TRANSFER,),
+    description="A transfer that the host ordered was refused or cancelled; nothing has moved.",
+    written_keys=(HostKey.TRANSFER,),
     logs=(Log.TRANSFERS,),
 )
-AFT_RESULT_READ: Final = Entry(
+AFT_RESULT_READ: Final = EntryDeclaration(
     kind="aft.told",
     record=NoneType,
-    about="The host has read the result of the last transfer.",
-    writes=(HostKey.TRANSFER,),
+    description="The host has read the result of the last transfer.",
+    written_keys=(HostKey.TRANSFER,),
     is_bookkeeping=True,
 )
-AFT_CASH_OUT: Final = Entry(
+AFT_CASH_OUT: Final = EntryDeclaration(
     kind="aft.cash_out",
     record=CashOutTerms,
-    about="The host has set whether cash-outs are offered to it first.",
-    writes=(HostKey.CASH_OUT,),
+    description="The host has set whether cash-outs are offered to it first.",
+    written_keys=(HostKey.CASH_OUT,),
 )
-AFT_REGISTERED: Final = Entry(
+AFT_REGISTERED: Final = EntryDeclaration(
     kind="aft.registered",
     record=AftRegistered,
-    writes=(HostKey.REGISTRATION,),
-    may_write=(HostKey.TRANSFERS_UNPROVED,),
+    written_keys=(HostKey.REGISTRATION,),
+    optional_keys=(HostKey.TRANSFERS_UNPROVED,),
 )
-AFT_UNREGISTERED: Final = Entry(
+AFT_UNREGISTERED: Final = EntryDeclaration(
     kind="aft.unregistered",
     record=NoneType,
-    about="The host has ended the machine's registration for transfers.",
-    writes=(HostKey.REGISTRATION,),
+    description="The host has ended the machine's registration for transfers.",
+    written_keys=(HostKey.REGISTRATION,),
 )
-AFT_LOCKED: Final = Entry(kind="aft.locked", record=AftLocked)
-AFT_OFFERED: Final = Entry(kind="aft.offered", record=AftOffered)
-AFT_UNLOCKED: Final = Entry(kind="aft.unlocked", record=AftUnlocked)
-CREDIT_EXPIRED: Final = Entry(
+AFT_LOCKED: Final = EntryDeclaration(kind="aft.locked", record=AftLocked)
+AFT_OFFERED: Final = EntryDeclaration(kind="aft.offered", record=AftOffered)
+AFT_UNLOCKED: Final = EntryDeclaration(kind="aft.unlocked", record=AftUnlocked)
+CREDIT_EXPIRED: Final = EntryDeclaration(
     kind="credit.expired",
     record=NoneType,
-    about="Restricted credit has passed its expiry date and was removed from the meter.",
-    moves=(Moves("credit:*:restricted", "house:expired"),),
-    writes=(MoneyKey.RESTRICTED,),
+    description="Restricted credit has passed its expiry date and was removed from the meter.",
+    permitted_transfers=(PermittedTransfer("credit:*:restricted", "house:expired"),),
+    written_keys=(MoneyKey.RESTRICTED,),
 )
 
 
@@ -232,8 +232,8 @@ class HostControl:
     """The restriction, or null if it is withdrawn."""
 
 
-HOST_CONTROL: Final = Entry(
+HOST_CONTROL: Final = EntryDeclaration(
     kind="host.control",
     record=HostControl,
-    writes=(HostKey.CONTROL,),
+    written_keys=(HostKey.CONTROL,),
 )

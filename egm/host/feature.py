@@ -25,8 +25,8 @@ def _is_locked(machine: Machine) -> bool:
 
 HOST: Final = Feature(
     name="host",
-    keys=HostKey,
-    values={  # not CONTROL: each control has separate values
+    storage_keys=HostKey,
+    value_types={  # not CONTROL: each control has separate values
         HostKey.TICKET: HostTicketRecord,
         HostKey.RING: str,
         HostKey.RING_COUNT: Count,
@@ -37,9 +37,9 @@ HOST: Final = Feature(
         HostKey.REGISTRATION: RegistrationRecord,
         HostKey.TRANSFERS_UNPROVED: bool,
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=RULES,
-    states=(DerivedState(State.LOCKED, _is_locked),),
-    services=(create_host_timeouts,),
+    derived_states=(DerivedState(State.LOCKED, _is_locked),),
+    service_factories=(create_host_timeouts,),
 )

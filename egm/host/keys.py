@@ -1,28 +1,28 @@
 """Storage keys of the money host: transfers, tickets that the host validates, and the host's settings."""
 
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class HostKey(Key):
     """Storage keys of the money host: transfers, tickets that the host validates, and the host's settings."""
 
-    TICKET = "host_ticket", ClearAction.IDENTITY, Owner.MACHINE
+    TICKET = "host_ticket", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The redemption of the last ticket about which the host was queried, and its result."""
-    RING = "validation:", ClearAction.IDENTITY, Owner.MACHINE
+    RING = "validation:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix of the ring buffer of printed tickets that the host reads: the cash-out's id, by index."""
-    RING_COUNT = "validations", ClearAction.IDENTITY, Owner.MACHINE
+    RING_COUNT = "validations", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of tickets ever added to the ring buffer of printed tickets."""
-    RING_READ = "validations_read", ClearAction.IDENTITY, Owner.MACHINE
+    RING_READ = "validations_read", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of tickets in the ring buffer of printed tickets that the host has read."""
-    TRANSFER = "transfer", ClearAction.IDENTITY, Owner.MACHINE
+    TRANSFER = "transfer", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last electronic transfer ordered by a host, and its result."""
-    TRANSFERS = "transfers", ClearAction.IDENTITY, Owner.MACHINE
+    TRANSFERS = "transfers", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of electronic transfers so far."""
-    CASH_OUT = "host_cash_out", ClearAction.IDENTITY, Owner.MACHINE
+    CASH_OUT = "host_cash_out", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The host's terms for cash-outs: whether they are offered to it first, and whether only it may take them."""
-    REGISTRATION = "registration", ClearAction.OWED, Owner.MACHINE
+    REGISTRATION = "registration", ClearAction.OWED, KeyOwner.MACHINE
     """The machine's registration for transfers."""
-    TRANSFERS_UNPROVED = "transfers_unproved", ClearAction.IDENTITY, Owner.MACHINE
+    TRANSFERS_UNPROVED = "transfers_unproved", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Set if a memory clear has lost the list of earlier transfers; until the host registers, none is executed."""
-    CONTROL = "control:", ClearAction.IDENTITY, Owner.MACHINE
+    CONTROL = "control:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix of the functions that a host restricts: the requested restriction, by function and host."""

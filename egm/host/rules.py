@@ -30,20 +30,20 @@ from egm.host.transfers import (
     restricted_has_expired,
     transfer_lock_is_requested,
 )
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AWAKE,
-    PAYABLE,
+    STATES_AFTER_BOOT,
+    STATES_FOR_CASH_OUT,
     STATES_FOR_TRANSFERS,
     STATES_TAKING_TICKETS,
     STATES_WITH_DUE_ORDERS,
-    only,
+    single_state,
 )
 from egm.money.value_in import acceptor_works, ticket_can_be_accepted
 
-_IDLE_STATE: Final = only(State.IDLE)
+_IDLE_STATE: Final = single_state(State.IDLE)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
@@ -60,11 +60,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         STATES_FOR_TRANSFERS,
         (order_is_open,),
         (execute_transfer_order,),
-        Next.DERIVED,
+        NextState.DERIVED,
     ),
-    Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
-    Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
-    Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),
+    Rule(
+        EventType.TRANSFER_ORDERED, single_state(State.PLAYING), (order_is_open,)
+    ),  # executed after the game
+    Rule(EventType.TRANSFER_ORDERED, STATES_AFTER_BOOT, (order_is_open,), (refuse_transfer,)),
+    Rule(EventType.TRANSFER_CANCELLED, STATES_AFTER_BOOT, (order_is_open,), (cancel_transfer,)),
     Rule(
         EventType.LOCK_REQUESTED,
         STATES_FOR_TRANSFERS,
@@ -72,11 +74,22 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (grant_transfer_lock,),
         State.LOCKED,
     ),
-    Rule(EventType.LOCK_ENDED, AWAKE, (transfer_lock_is_requested,), (end_transfer_lock,), Next.DERIVED),
+    Rule(
+        EventType.LOCK_ENDED,
+        STATES_AFTER_BOOT,
+        (transfer_lock_is_requested,),
+        (end_transfer_lock,),
+        NextState.DERIVED,
+    ),
     Rule(EventType.PROMOTION_EXPIRED, _IDLE_STATE, (restricted_has_expired,), (expire_restricted_credit,)),
     Rule(EventType.WHEN_IDLE, STATES_WITH_DUE_ORDERS, (order_is_open,), (build_pending_order_event,)),
     Rule(EventType.WHEN_IDLE, _IDLE_STATE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
-    Rule(EventType.WHEN_IDLE, PAYABLE, (host_has_declined_cash_out,), (build_declined_cash_out_event,)),
+    Rule(
+        EventType.WHEN_IDLE,
+        STATES_FOR_CASH_OUT,
+        (host_has_declined_cash_out,),
+        (build_declined_cash_out_event,),
+    ),
     # ------------------------------------------------------------------ tickets
     Rule(
         EventType.TICKET_ESCROWED,
@@ -92,13 +105,23 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         (EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED),
-        AWAKE,
+        STATES_AFTER_BOOT,
         (inquiry_is_open,),
         (return_queried_ticket,),
     ),
-    Rule(EventType.TICKET_NUMBERED, AWAKE, (number_is_awaited,), (assign_host_number,), Next.DERIVED),
     Rule(
-        EventType.NUMBER_REFUSED, AWAKE, (number_is_awaited,), (continue_without_host_number,), Next.DERIVED
+        EventType.TICKET_NUMBERED,
+        STATES_AFTER_BOOT,
+        (number_is_awaited,),
+        (assign_host_number,),
+        NextState.DERIVED,
     ),
-    Rule(EventType.CONTROL, AWAKE, (), (record_control,)),
+    Rule(
+        EventType.NUMBER_REFUSED,
+        STATES_AFTER_BOOT,
+        (number_is_awaited,),
+        (continue_without_host_number,),
+        NextState.DERIVED,
+    ),
+    Rule(EventType.CONTROL, STATES_AFTER_BOOT, (), (record_control,)),
 )

@@ -178,7 +178,7 @@ class HostTicketInterface:
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
-        is_date_known = machine.times.is_clock_trusted
+        is_date_known = machine.timekeeper.is_clock_trusted
         has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (

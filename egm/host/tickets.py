@@ -61,13 +61,13 @@ def host_validates(machine: Machine, _: Event) -> bool:
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out that the event names still waits for the host's ticket number."""
     pay_out = find_awaited_cash_out(machine)
-    return pay_out is not None and pay_out.id == event.of(NumberReply).id
+    return pay_out is not None and pay_out.id == event.read_payload(NumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the ticket that the event names is in escrow and waits for the host's reply."""
     inquiry = machine.component(HostMoney).ticket_inquiry
-    return inquiry is not None and inquiry.id == event.of(TicketReply).id
+    return inquiry is not None and inquiry.id == event.read_payload(TicketReply).id
 
 
 def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
@@ -84,7 +84,7 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
 def assign_host_number(machine: Machine, event: Event) -> None:
     """Assign the number that the host has sent to the reserved ticket; it is printed as soon as the machine is free."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _assign_number(machine, pay_out, event.of(TicketNumbered).number):
+    if not _assign_number(machine, pay_out, event.read_payload(TicketNumbered).number):
         void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
 
 
@@ -94,7 +94,10 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     The ticket is printed with a number of the machine's own after a timeout, if the profile allows that;
     otherwise the credits are returned and paid by hand.
     """
-    pay_out, reason = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
+    pay_out, reason = (
+        machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
+        event.read_payload(NumberRefused).why,
+    )
     may_use_own_number = reason != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
         void_unnumbered_ticket(machine, pay_out, reason)
@@ -135,7 +138,7 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
 # ---------------------------------------------------------------------------------------------- in
 def query_ticket_value(machine: Machine, event: Event) -> None:
     """Hold the inserted ticket in escrow and query the host for its value; return the ticket if the host is offline."""
-    money, paper = machine.component(HostMoney), event.of(TicketEscrowed)
+    money, paper = machine.component(HostMoney), event.read_payload(TicketEscrowed)
     inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
     if not machine.component(TicketDesk).is_ticket_number(paper.digits):
@@ -161,7 +164,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
-    inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
+    inquiry, reply = _require_inquiry(machine), event.read_payload(TicketAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
     answer = machine.component(TicketDesk).admit_host_ticket(
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
@@ -195,7 +198,7 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 
     The host refused it, did not reply, or replied when the machine could not accept it.
     """
-    reply = event.of(TicketReply)
+    reply = event.read_payload(TicketReply)
     _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
 
 

@@ -34,7 +34,7 @@ class HostTimeouts:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._tickets = HostTicketInterface(context.engine, context.handle)
+        self._tickets = HostTicketInterface(context.engine, context.submit_event)
         self._started_ns = context.clock.monotonic_ns()
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -42,8 +42,8 @@ class HostTimeouts:
         """Remove restricted credit that has expired, checking at an interval, until cancelled."""
         while True:
             await asyncio.sleep(_EXPIRY_CHECK_SECONDS)
-            if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
-                self._context.handle(Event(EventType.PROMOTION_EXPIRED))
+            if self._context.engine.accepts_event_type(EventType.PROMOTION_EXPIRED):
+                self._context.submit_event(Event(EventType.PROMOTION_EXPIRED))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
@@ -56,7 +56,7 @@ class HostTimeouts:
 
     def _end_wait(self, end_event: Event) -> None:
         """Submit the event that ends a wait for the host's reply or lock."""
-        self._context.handle(end_event)
+        self._context.submit_event(end_event)
 
     def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every present wait for the host: its name, and the seconds left with the event that ends it."""

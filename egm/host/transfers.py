@@ -78,7 +78,7 @@ def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
         and terms is not None
         and terms.is_offered_to_host
         and machine.credit_cents > 0
-        and not event.of(CashOut).is_declined_by_host
+        and not event.read_payload(CashOut).is_declined_by_host
     )
 
 

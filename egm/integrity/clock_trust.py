@@ -31,17 +31,19 @@ def record_clock_trust(machine: Machine) -> None:
     At start-up this happens before anything else is recorded. The last time known to be right is stored with
     a doubt, because later entries carry the doubtful time.
     """
-    doubt, recorded_doubt = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
+    doubt, recorded_doubt = machine.timekeeper.check_clock(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
         if recorded_doubt is not None:
             details = ClockBelieved(now=_format_time_now(machine))
             machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
-        trusted_time = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
+        trusted_time = (
+            "" if machine.timekeeper.trusted_time is None else machine.timekeeper.trusted_time.isoformat()
+        )
         machine.post(
             CLOCK_DOUBTED,
             ClockDoubted(why=doubt, last_trusted_time=trusted_time, now=_format_time_now(machine)),
-            state={KernelKey.CLOCK: ClockDoubt(why=doubt, last_trusted_time=trusted_time)},
+            state={KernelKey.CLOCK: ClockDoubt(reason=doubt, last_trusted_time=trusted_time)},
         )
 
 
@@ -53,27 +55,27 @@ def _format_time_now(machine: Machine) -> str:
 # ---------------------------------------------------------------------------------------------- by a person
 def clock_is_doubted(machine: Machine, _: Event) -> bool:
     """Return whether the clock is not trusted."""
-    return not machine.times.is_clock_trusted
+    return not machine.timekeeper.is_clock_trusted
 
 
 @refusal_code("date_is_the_clocks")
 def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
     local_now = machine.clock.now().astimezone(machine.identity.venue.zone)
-    return event.of(ClockForm).date == f"{local_now:%Y%m%d}"
+    return event.read_payload(ClockForm).date == f"{local_now:%Y%m%d}"
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """Trust the clock from now on, and record that staff have confirmed its date."""
     recorded_doubt, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
-    machine.times.confirm()
+    machine.timekeeper.confirm_time()
     machine.post(
         CLOCK_CONFIRMED,
         ClockConfirmed(
             now=now,
             why="" if recorded_doubt is None else recorded_doubt["why"],
             person=find_actor(machine, event),
-            persons=event.of(ClockForm).persons,
+            persons=event.read_payload(ClockForm).persons,
         ),
         state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{CLOCK_DOUBTED_FAULT}": None},
     )

@@ -53,14 +53,14 @@ class ClockWatch:
         record_clock_trust(self._machine)
         doubted, has_fault = (
             self._machine.memory.get(KernelKey.CLOCK),
-            CLOCK_DOUBTED_FAULT in self._machine.faults,
+            CLOCK_DOUBTED_FAULT in self._machine.active_faults,
         )
         if doubted is not None and not has_fault:
-            self._context.handle(
+            self._context.submit_event(
                 Event(EventType.FAULT_RAISED, FaultChange(code=CLOCK_DOUBTED_FAULT, detail=doubted["why"]))
             )
         elif doubted is None and has_fault:
-            self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
+            self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
 
     def process_change(self, now: Snapshot) -> None:
         """Do nothing: the clock does not depend on the machine's state."""

@@ -6,10 +6,10 @@ from types import NoneType
 from typing import Final, Literal
 
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
-from egm.kernel.significance import Clear, Effect, Significance
+from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default, stored_as
@@ -100,57 +100,57 @@ class ServiceEnabled:
     persons: Persons | None = omit_if_default(None)
 
 
-POWER_UP: Final = Entry(
+POWER_UP: Final = EntryDeclaration(
     kind="power.up",
     record=PowerUp,
     counts={"power_resets": 1},
-    writes=(IntegrityKey.BOOTS,),
-    may_write=(PlayKey.RESIDUAL,),
+    written_keys=(IntegrityKey.BOOTS,),
+    optional_keys=(PlayKey.RESIDUAL,),
     marks=(Mark.POWER_UP,),
-    significance=Significance(Effect.LOG, Clear.ITSELF, sas=0x17),
+    significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x17),
     is_technical=True,
 )
-RESIDUAL_TERMS: Final = Entry(
+RESIDUAL_TERMS: Final = EntryDeclaration(
     kind="residual.terms",
     record=NoneType,
-    about="The terms for residual credit of a further position have changed since the last start.",
-    writes=(PlayKey.RESIDUAL,),
+    description="The terms for residual credit of a further position have changed since the last start.",
+    written_keys=(PlayKey.RESIDUAL,),
 )
-SELF_TEST_PASSED: Final = Entry(
+SELF_TEST_PASSED: Final = EntryDeclaration(
     kind="self_test.passed",
     record=SelfTestPassed,
-    may_write=(IntegrityKey.OUT_OF_SERVICE,),
+    optional_keys=(IntegrityKey.OUT_OF_SERVICE,),
     is_technical=True,
 )
-SELF_TEST_FAILED: Final = Entry(
+SELF_TEST_FAILED: Final = EntryDeclaration(
     kind="self_test.failed",
     record=OutOfService,
-    about="A self-test failed; the machine is out of service.",
-    writes=(IntegrityKey.OUT_OF_SERVICE,),
-    significance=Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x37),
+    description="A self-test failed; the machine is out of service.",
+    written_keys=(IntegrityKey.OUT_OF_SERVICE,),
+    significance=Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x37),
     is_technical=True,
 )
-CHANCE_FAILED: Final = Entry(
+CHANCE_FAILED: Final = EntryDeclaration(
     kind="chance.failed",
     record=OutOfService,
-    about="The random number generator failed; the machine is out of service.",
-    writes=(IntegrityKey.OUT_OF_SERVICE,),
-    significance=Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x20),
+    description="The random number generator failed; the machine is out of service.",
+    written_keys=(IntegrityKey.OUT_OF_SERVICE,),
+    significance=Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x20),
 )
-CHANCE_RESTARTED: Final = Entry(
-    kind="chance.restarted", record=GeneratorRestarted, writes=(IntegrityKey.OUT_OF_SERVICE,)
+CHANCE_RESTARTED: Final = EntryDeclaration(
+    kind="chance.restarted", record=GeneratorRestarted, written_keys=(IntegrityKey.OUT_OF_SERVICE,)
 )
-SERVICE_DISABLED: Final = Entry(
+SERVICE_DISABLED: Final = EntryDeclaration(
     kind="service.disabled",
     record=ServiceDisabled,
-    writes=(IntegrityKey.DISABLED,),
-    significance=Significance(Effect.STOP, Clear.ITSELF),
+    written_keys=(IntegrityKey.DISABLED,),
+    significance=Significance(EventEffect.STOP, ClearCondition.ITSELF),
 )
-SERVICE_ENABLED: Final = Entry(
+SERVICE_ENABLED: Final = EntryDeclaration(
     kind="service.enabled",
     record=ServiceEnabled,
-    writes=(IntegrityKey.DISABLED,),
-    significance=Significance(Effect.LOG),
+    written_keys=(IntegrityKey.DISABLED,),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -183,70 +183,70 @@ class TiltCleared:
     person: Person
 
 
-DOOR_OPENED: Final = Entry(
+DOOR_OPENED: Final = EntryDeclaration(
     kind="door.opened",
     record=DoorMoved,
-    about="A door was opened.",
+    description="A door was opened.",
     counts={"door.*.opens": 1},
-    writes=(KernelKey.DOOR,),
-    subject="door",
+    written_keys=(KernelKey.DOOR,),
+    subject_field="door",
     significance={
-        "main": Significance(Effect.STOP, Clear.ITSELF, sas=0x11),
-        "drop": Significance(Effect.LAMP, Clear.ITSELF, sas=0x13),
-        "logic": Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x15),
-        "cash_box": Significance(Effect.ACCEPTOR_OFF, Clear.ITSELF, sas=0x19),
-        "belly": Significance(Effect.STOP, Clear.ITSELF, sas=0x1D),
-        "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x11),
+        "main": Significance(EventEffect.STOP, ClearCondition.ITSELF, sas_exception_code=0x11),
+        "drop": Significance(EventEffect.LAMP, ClearCondition.ITSELF, sas_exception_code=0x13),
+        "logic": Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x15),
+        "cash_box": Significance(EventEffect.ACCEPTOR_OFF, ClearCondition.ITSELF, sas_exception_code=0x19),
+        "belly": Significance(EventEffect.STOP, ClearCondition.ITSELF, sas_exception_code=0x1D),
+        "*": Significance(EventEffect.STOP, ClearCondition.ITSELF, sas_exception_code=0x11),
     },
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-DOOR_OPENED_WHILE_OFF: Final = Entry(
+DOOR_OPENED_WHILE_OFF: Final = EntryDeclaration(
     kind="door.opened_while_off",
     record=DoorMoved,
-    about="A door was opened while the machine was off.",
+    description="A door was opened while the machine was off.",
     counts={"door.*.opens": 1},
-    writes=(KernelKey.DOOR,),
-    subject="door",
+    written_keys=(KernelKey.DOOR,),
+    subject_field="door",
     significance={
-        "logic": Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x98),
-        "main": Significance(Effect.STOP, Clear.ITSELF, sas=0x99),
-        "cash_box": Significance(Effect.ACCEPTOR_OFF, Clear.ITSELF, sas=0x9A),
-        "drop": Significance(Effect.LAMP, Clear.ITSELF, sas=0x9B),
-        "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x99),
+        "logic": Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x98),
+        "main": Significance(EventEffect.STOP, ClearCondition.ITSELF, sas_exception_code=0x99),
+        "cash_box": Significance(EventEffect.ACCEPTOR_OFF, ClearCondition.ITSELF, sas_exception_code=0x9A),
+        "drop": Significance(EventEffect.LAMP, ClearCondition.ITSELF, sas_exception_code=0x9B),
+        "*": Significance(EventEffect.STOP, ClearCondition.ITSELF, sas_exception_code=0x99),
     },
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-DOOR_CLOSED: Final = Entry(
+DOOR_CLOSED: Final = EntryDeclaration(
     kind="door.closed",
     record=DoorMoved,
-    about="A door was closed.",
-    writes=(KernelKey.DOOR,),
+    description="A door was closed.",
+    written_keys=(KernelKey.DOOR,),
     marks=(Mark.DOOR_CLOSE,),
-    subject="door",
+    subject_field="door",
     significance={
-        "main": Significance(Effect.LOG, sas=0x12),
-        "drop": Significance(Effect.LOG, sas=0x14),
-        "logic": Significance(Effect.LOG, sas=0x16),
-        "cash_box": Significance(Effect.LOG, sas=0x1A),
-        "belly": Significance(Effect.LOG, sas=0x1E),
-        "*": Significance(Effect.LOG, sas=0x12),
+        "main": Significance(EventEffect.LOG, sas_exception_code=0x12),
+        "drop": Significance(EventEffect.LOG, sas_exception_code=0x14),
+        "logic": Significance(EventEffect.LOG, sas_exception_code=0x16),
+        "cash_box": Significance(EventEffect.LOG, sas_exception_code=0x1A),
+        "belly": Significance(EventEffect.LOG, sas_exception_code=0x1E),
+        "*": Significance(EventEffect.LOG, sas_exception_code=0x12),
     },
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-FAULTS_SETTLED: Final = Entry(
+FAULTS_SETTLED: Final = EntryDeclaration(
     kind="fault.settled",
     record=FaultsSettled,
-    writes=(KernelKey.FAULT,),
-    significance=Significance(Effect.LOG),
+    written_keys=(KernelKey.FAULT,),
+    significance=Significance(EventEffect.LOG),
 )
-TILT_CLEARED: Final = Entry(
+TILT_CLEARED: Final = EntryDeclaration(
     kind="tilt.cleared",
     record=TiltCleared,
-    writes=(KernelKey.FAULT,),
-    significance=Significance(Effect.LOG),
+    written_keys=(KernelKey.FAULT,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
 
@@ -300,31 +300,33 @@ class MemoryNoted:
     detail: str
 
 
-CLOCK_CHANGED: Final = Entry(
+CLOCK_CHANGED: Final = EntryDeclaration(
     kind="clock.changed",
     record=ClockChanged,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     is_technical=True,
 )
-CLOCK_DOUBTED: Final = Entry(
+CLOCK_DOUBTED: Final = EntryDeclaration(
     kind="clock.doubted",
     record=ClockDoubted,
-    writes=(KernelKey.CLOCK,),
-    significance=Significance(Effect.LOG),
+    written_keys=(KernelKey.CLOCK,),
+    significance=Significance(EventEffect.LOG),
 )
-CLOCK_BELIEVED: Final = Entry(
+CLOCK_BELIEVED: Final = EntryDeclaration(
     kind="clock.believed",
     record=ClockBelieved,
-    writes=(KernelKey.CLOCK,),
-    significance=Significance(Effect.LOG),
+    written_keys=(KernelKey.CLOCK,),
+    significance=Significance(EventEffect.LOG),
 )
-CLOCK_CONFIRMED: Final = Entry(
+CLOCK_CONFIRMED: Final = EntryDeclaration(
     kind="clock.confirmed",
     record=ClockConfirmed,
-    writes=(KernelKey.CLOCK, KernelKey.FAULT),
-    significance=Significance(Effect.LOG),
+    written_keys=(KernelKey.CLOCK, KernelKey.FAULT),
+    significance=Significance(EventEffect.LOG),
 )
-MEMORY_NOTED: Final = Entry(kind="memory.noted", record=MemoryNoted, writes=(IntegrityKey.MEDIUM_REPLACED,))
+MEMORY_NOTED: Final = EntryDeclaration(
+    kind="memory.noted", record=MemoryNoted, written_keys=(IntegrityKey.MEDIUM_REPLACED,)
+)
 
 
 # ---------------------------------------------------------------------------------------------- hard meters
@@ -347,14 +349,17 @@ class HardMetersExchanged(ByPersons):
     """Each hard meter's offset until the exchange: electronic meter less hard meter, in pulses."""
 
 
-HARD_METERS_FITTED: Final = Entry(
-    kind="hard_meters.fitted", record=HardMetersFitted, writes=(IntegrityKey.HARD_METERS,), is_technical=True
+HARD_METERS_FITTED: Final = EntryDeclaration(
+    kind="hard_meters.fitted",
+    record=HardMetersFitted,
+    written_keys=(IntegrityKey.HARD_METERS,),
+    is_technical=True,
 )
-HARD_METERS_EXCHANGED: Final = Entry(
+HARD_METERS_EXCHANGED: Final = EntryDeclaration(
     kind="hard_meters.exchanged",
     record=HardMetersExchanged,
-    writes=(IntegrityKey.HARD_METERS,),
-    significance=Significance(Effect.LOG),
+    written_keys=(IntegrityKey.HARD_METERS,),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -411,37 +416,37 @@ class CabinetSigned(SignedBy):
     """The signed text."""
 
 
-SOFTWARE_CHECK: Final = Entry(
+SOFTWARE_CHECK: Final = EntryDeclaration(
     kind="software.check",
     record=SoftwareCheckRequested,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-SOFTWARE_VERIFIED: Final = Entry(
+SOFTWARE_VERIFIED: Final = EntryDeclaration(
     kind="software.verified",
     record=SoftwareVerified,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     is_technical=True,
 )
-SOFTWARE_DIFFERS: Final = Entry(
+SOFTWARE_DIFFERS: Final = EntryDeclaration(
     kind="software.differs",
     record=SoftwareDiffers,
     counts={"verify_fail": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.SOFTWARE,),
     is_technical=True,
 )
-SOFTWARE_CHANGED: Final = Entry(
+SOFTWARE_CHANGED: Final = EntryDeclaration(
     kind="software.changed",
     record=SoftwareChanged,
-    writes=(IntegrityKey.SOFTWARE,),
-    significance=Significance(Effect.LOG, sas=0x8E),
+    written_keys=(IntegrityKey.SOFTWARE,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x8E),
     logs=(Log.SOFTWARE,),
     is_technical=True,
 )
-CABINET_SIGNED: Final = Entry(
+CABINET_SIGNED: Final = EntryDeclaration(
     kind="cabinet.signed",
     record=CabinetSigned,
-    writes=(IntegrityKey.CABINET,),
-    significance=Significance(Effect.LOG, sas=0x3C),
+    written_keys=(IntegrityKey.CABINET,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     logs=(Log.SOFTWARE,),
 )

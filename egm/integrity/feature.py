@@ -16,7 +16,7 @@ from egm.integrity.rules import RULES
 from egm.integrity.software import create_reverification
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import get_fault_definition
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
@@ -32,14 +32,14 @@ def _is_out_of_service(machine: Machine) -> bool:
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(list_disabling_sources(machine))
-        or any(get_fault(code).puts_out_of_service for code in machine.faults)
+        or any(get_fault_definition(code).puts_out_of_service for code in machine.active_faults)
     )
 
 
 INTEGRITY: Final = Feature(
     name="integrity",
-    keys=IntegrityKey,
-    values={
+    storage_keys=IntegrityKey,
+    value_types={
         IntegrityKey.BOOTS: Positive,
         IntegrityKey.SERVICE: bool,
         IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
@@ -49,15 +49,15 @@ INTEGRITY: Final = Feature(
         IntegrityKey.SOFTWARE: entries.InstalledSoftware,
         IntegrityKey.CABINET: entries.SignedBy,
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=RULES,
-    offers=(*FORMS,),
-    states=(
-        DerivedState(State.DOOR_OPEN, lambda machine: bool(machine.doors_open)),
+    contributions=(*FORMS,),
+    derived_states=(
+        DerivedState(State.DOOR_OPEN, lambda machine: bool(machine.open_doors)),
         DerivedState(State.TILT, lambda machine: machine.is_tilted),
         DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
     ),
-    notices=iter_notices,
-    services=(create_hard_meters, create_memory_watch, create_reverification, create_clock_watch),
+    list_notices=iter_notices,
+    service_factories=(create_hard_meters, create_memory_watch, create_reverification, create_clock_watch),
 )

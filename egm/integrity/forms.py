@@ -7,7 +7,7 @@ from egm.integrity.signed_file import file_is_unsigned
 from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_can_clear_fault
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.staff.form import REASON_FIELD, Field, FieldKind, Form
+from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -16,38 +16,38 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.DISABLED,
         permission=Permission.HOLD,
         subject="machine",
-        fields=(Field(name="reason"),),
-        values={"source": "operator"},
+        fields=(FormField(name="reason"),),
+        preset_values={"source": "operator"},
     ),
     Form(
         id="release",
         event=EventType.ENABLED,
         permission=Permission.HOLD,
         subject="machine",
-        values={"source": "operator"},
+        preset_values={"source": "operator"},
     ),
     Form(
         id="settle_faults",
         event=EventType.FAULTS_SETTLED,
         permission=Permission.RESTART,
         subject="machine",
-        fields=(Field(name="finding", length_max=200),),
-        needs=(technician_can_clear_fault,),
+        fields=(FormField(name="finding", length_max=200),),
+        submission_guards=(technician_can_clear_fault,),
     ),
     Form(
         id="clock",
         event=EventType.CLOCK_CONFIRMED,
         permission=Permission.RESTART,
         subject="machine",
-        fields=(Field(name="date", kind=FieldKind.DIGITS, length_max=8),),
-        needs=(clock_is_doubted,),
+        fields=(FormField(name="date", kind=FieldKind.DIGITS, length_max=8),),
+        submission_guards=(clock_is_doubted,),
     ),
     Form(
         id="verify",
         event=EventType.VERIFY,
         permission=Permission.READ_SOFTWARE,
         subject="machine",
-        needs=(software_is_signed,),
+        submission_guards=(software_is_signed,),
     ),
     Form(
         id="file_signed",
@@ -55,14 +55,14 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         subject="machine",
         fields=(REASON_FIELD,),
-        needs=(file_is_unsigned, no_position_is_in_use),
+        submission_guards=(file_is_unsigned, no_position_is_in_use),
     ),
     Form(
         id="counters",
         event=EventType.COUNTERS_EXCHANGED,
         permission=Permission.CONFIGURE,
         subject="machine",
-        fields=(REASON_FIELD, Field(name="readings", length_max=200)),
-        needs=(machine_is_open, hard_meters_are_fitted),
+        fields=(REASON_FIELD, FormField(name="readings", length_max=200)),
+        submission_guards=(machine_is_open, hard_meters_are_fitted),
     ),
 )

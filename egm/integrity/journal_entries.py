@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.entries import Entry
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.entries import EntryDeclaration
+from egm.kernel.significance import EventEffect, Significance
 from egm.record_fields import Count, Digest
 from meters import checkpoint
 from meters.archive import ARCHIVED_KIND
@@ -59,31 +59,31 @@ class MemoryEvent:
     why: str
 
 
-CHECKPOINT: Final = Entry(
+CHECKPOINT: Final = EntryDeclaration(
     kind=checkpoint.CHECKPOINT_KIND,
     record=Checkpoint,
     is_bookkeeping=True,
 )
-ARCHIVED: Final = Entry(
+ARCHIVED: Final = EntryDeclaration(
     kind=ARCHIVED_KIND,
     record=ArchivedSegment,
-    writes=(IntegrityKey.ARCHIVE,),
+    written_keys=(IntegrityKey.ARCHIVE,),
     is_bookkeeping=True,
 )
-MEMORY_EVENT: Final = Entry(
+MEMORY_EVENT: Final = EntryDeclaration(
     kind="event",
     record=MemoryEvent,
     counts={"memory.*": 1},
-    may_write=(IntegrityKey.MEDIUM_REPLACED,),
-    subject="code",
+    optional_keys=(IntegrityKey.MEDIUM_REPLACED,),
+    subject_field="code",
     significance={
-        "memory.repaired": Significance(Effect.LOG, sas=0x31),
-        "memory.completed": Significance(Effect.LOG, sas=0x31),
-        "memory.archive_delayed": Significance(Effect.LOG),
-        "memory.archive_damaged": Significance(Effect.LOG, sas=0x31),
-        "memory.anchor_lost": Significance(Effect.LOG, sas=0x31),
-        "memory.medium_replaced": Significance(Effect.LOG, sas=0x31),
-        "memory.medium_missing": Significance(Effect.LOG, sas=0x31),
-        "memory.full": Significance(Effect.LOG),
+        "memory.repaired": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.completed": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.archive_delayed": Significance(EventEffect.LOG),
+        "memory.archive_damaged": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.anchor_lost": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.medium_replaced": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.medium_missing": Significance(EventEffect.LOG, sas_exception_code=0x31),
+        "memory.full": Significance(EventEffect.LOG),
     },
 )

@@ -30,18 +30,18 @@ from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryR
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.own_entries import DoorOpen
+from egm.kernel.own_entries import OpenDoor
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
 from egm.play.records.residual import find_changed_residual_terms
 from egm.staff.desk import find_actor
-from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_identified
+from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_opening_identified
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import print_door_ticket
 from rng import RandomService, ReseedNotAllowed, RngError
@@ -50,7 +50,7 @@ from rng import RandomService, ReseedNotAllowed, RngError
 # ---------------------------------------------------------------------------------------------- guards
 def door_was_open(machine: Machine, event: Event) -> bool:
     """Return whether the door named in the event is recorded as open; a repeated close changes nothing."""
-    return event.of(DoorChange).door in machine.doors_open
+    return event.read_payload(DoorChange).door in machine.open_doors
 
 
 @refusal_code("has_failed")
@@ -74,7 +74,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if terms:
             machine.post(RESIDUAL_TERMS, state=terms)
         return
-    memory_ready = event.of(MemoryReady)
+    memory_ready = event.read_payload(MemoryReady)
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.post(
         POWER_UP,
@@ -82,7 +82,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
             version=memory_ready.version,
             profile=memory_ready.profile,
             time_zone=machine.identity.venue.time_zone,
-            day_ends_hour=machine.identity.day_ends_hour,
+            day_ends_hour=machine.identity.gaming_day_end_hour,
         ),
         entry_id=f"power-up-{boots}",
         state={IntegrityKey.BOOTS: boots, **terms},
@@ -99,7 +99,9 @@ def record_self_test(machine: Machine, event: Event) -> None:
     state: dict[str, object] = (
         {IntegrityKey.OUT_OF_SERVICE: None} if outage is not None and outage["cause"] == "self_test" else {}
     )
-    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.of(SelfTestResult).games), state=state)
+    machine.post(
+        SELF_TEST_PASSED, SelfTestPassed(games=event.read_payload(SelfTestResult).games), state=state
+    )
 
 
 def take_out_of_service(machine: Machine, event: Event) -> None:
@@ -107,7 +109,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
     The credits stay the player's and can be cashed out.
     """
-    detail = event.of(Failure).detail
+    detail = event.read_payload(Failure).detail
     if event.type is EventType.CHANCE_FAILED:
         entry, out_of_service = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
     else:
@@ -130,7 +132,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
     survives a power loss. A repeat changes nothing.
     """
-    disabled = event.of(Disabled)
+    disabled = event.read_payload(Disabled)
     if disabled.source in list_disabling_sources(machine):
         return
     record = DisablingRecord(reason=disabled.reason, since=machine.clock.now().isoformat())
@@ -143,7 +145,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
 
 def enable_for_source(machine: Machine, event: Event) -> None:
     """End the disabling of the machine by one source, which must be the one that disabled it."""
-    enabled = event.of(Enabled)
+    enabled = event.read_payload(Enabled)
     if enabled.source not in list_disabling_sources(machine):
         return
     machine.post(
@@ -166,44 +168,44 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     Access to the logic area, with the power on or off, is always followed up: the machine stays locked after
     the door is closed, until an attendant has cleared it (NZ 1.18.2; Annex E).
     """
-    change = event.of(DoorChange)
+    change = event.read_payload(DoorChange)
     door = change.door
-    if door in machine.doors_open:
+    if door in machine.open_doors:
         return
     # Raise the locking faults first: after a power loss in between, the door is reported again, the lock is
     # not.
     if door == "logic":
         raise_fault(machine, "logic_access")
-    if not is_identified(machine, door):
+    if not is_opening_identified(machine, door):
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
         DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
         DoorMoved(door=door, unattended=change.unattended),
         counts={f"door.{door}.opens": 1},
-        state={f"{KernelKey.DOOR}{door}": DoorOpen(since=machine.clock.now().isoformat())},
+        state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
     print_door_ticket(machine, door, unattended=bool(change.unattended))
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:
     """Record that a door was closed."""
-    change = event.of(DoorChange)
+    change = event.read_payload(DoorChange)
     door = change.door
     machine.post(
         DOOR_CLOSED,
         DoorMoved(door=door, unattended=change.unattended),
         state={f"{KernelKey.DOOR}{door}": None},
     )
-    if not machine.doors_open:
+    if not machine.open_doors:
         machine.notice = Notice(code="door_closed", values={"door": door})
 
 
 def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     """Reseed the random number generator, if the jurisdiction requires this after a door is closed."""
-    if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
+    if machine.random_service is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
-        machine.chance.reseed("door_closed")
+        machine.random_service.reseed("door_closed")
     except ReseedNotAllowed:
         return
     except RngError as error:
@@ -221,15 +223,15 @@ def record_fault(machine: Machine, event: Event) -> None:
 
     A device's report that its housing is open also counts as a door opening.
     """
-    fault = event.of(FaultChange)
+    fault = event.read_payload(FaultChange)
     code = fault.code
     if (
         code in DOOR_BY_DEVICE_FAULT
-        and code not in machine.faults
-        and not is_identified(machine, DOOR_BY_DEVICE_FAULT[code])
+        and code not in machine.active_faults
+        and not is_opening_identified(machine, DOOR_BY_DEVICE_FAULT[code])
     ):
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=DOOR_BY_DEVICE_FAULT[code])
-    is_new = code not in machine.faults
+    is_new = code not in machine.active_faults
     raise_fault(machine, code, fault.detail)
     if is_new and build_held_money_values(machine, code):
         machine.notice = None  # the previous notice is not about the money that is held now
@@ -240,11 +242,11 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
     A notice informs the player of what happened to money that the faulty device held.
     """
-    fault = event.of(FaultChange)
+    fault = event.read_payload(FaultChange)
     code = fault.code
-    was_active, held_money = code in machine.faults, build_held_money_values(machine, code)
+    was_active, held_money = code in machine.active_faults, build_held_money_values(machine, code)
     clear_fault(machine, code, fault.detail)
-    is_over = was_active and code not in machine.faults and not get_fault(code).stops_play
+    is_over = was_active and code not in machine.active_faults and not get_fault_definition(code).stops_play
     last_notice = None if machine.notice is None else machine.notice.code
     if is_over and held_money and last_notice not in _MONEY_NOTICE_CODES:
         notice_code = "held_over_amount" if "amount_cents" in held_money else "held_over"
@@ -253,7 +255,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
 def clear_tilts(machine: Machine, event: Event) -> None:
     """Clear all active faults that an attendant may clear."""
-    clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
+    clearable = [code for code, entry in machine.active_faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
@@ -283,7 +285,7 @@ def restart_generator(machine: Machine, event: Event) -> None:
     A failed generator can be recovered in no other way.
     """
     try:
-        machine.chance = machine.component(GeneratorFactory).create_generator()
+        machine.random_service = machine.component(GeneratorFactory).create_generator()
     except RngError as error:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return

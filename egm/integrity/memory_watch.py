@@ -32,7 +32,7 @@ class MemoryWatch:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine = context.engine.machine
-        self._handle = context.handle
+        self._handle = context.submit_event
         self._requested = asyncio.Event()
 
     async def run(self) -> None:
@@ -48,7 +48,7 @@ class MemoryWatch:
 
     def process_change(self, _: Snapshot) -> None:
         """Request a check of the storage media if a missing, replaced or full one has no fault yet."""
-        if self._find_causes().keys() - self._machine.faults.keys():
+        if self._find_causes().keys() - self._machine.active_faults.keys():
             self._requested.set()
 
     def check_media(self) -> None:
@@ -58,7 +58,10 @@ class MemoryWatch:
         causes = self._find_causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
-        for code in {MEDIUM_MISSING_FAULT, MEDIUM_FULL_FAULT} & self._machine.faults.keys() - causes.keys():
+        for code in {
+            MEDIUM_MISSING_FAULT,
+            MEDIUM_FULL_FAULT,
+        } & self._machine.active_faults.keys() - causes.keys():
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
         if MEDIUM_REPLACED_FAULT in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.

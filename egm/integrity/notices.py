@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
-from egm.kernel.faults import get_fault, list_faults_to_show
+from egm.kernel.faults import get_fault_definition, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.records.held_money import build_held_money_values
@@ -12,8 +12,10 @@ from egm.money.records.held_money import build_held_money_values
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
-    faults = machine.faults
-    for code in filter(lambda each: get_fault(each).is_shown_to_player, list_faults_to_show(faults)):
+    faults = machine.active_faults
+    for code in filter(
+        lambda each: get_fault_definition(each).is_shown_to_player, list_faults_to_show(faults)
+    ):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
@@ -26,7 +28,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     if outage is not None:
         yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", lasting=True)
     for code, entry in faults.items():
-        if get_fault(code).puts_out_of_service:
+        if get_fault_definition(code).puts_out_of_service:
             yield Notice(
                 code=f"out_of_service.{code}",
                 severity="alarm",

@@ -24,14 +24,14 @@ from egm.integrity.technician import (
     technician_can_clear_fault,
     verify_software,
 )
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AT_WORK,
-    AWAKE,
+    STATES_AFTER_BOOT,
     STATES_ON_CALL,
-    only,
+    STATES_WITH_STAFF_AT_WORK,
+    single_state,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.options import machine_is_open, no_position_is_in_use
@@ -42,18 +42,22 @@ from egm.staff.service.effects import (
 #: The rules of doors, faults, the generator, and who disables the machine.
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
-    Rule(EventType.DOOR_OPENED, AWAKE, (), (record_door_opened,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.FAULT_RAISED, AWAKE, (), (record_fault,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.FAULT_CLEARED, AWAKE, (), (record_fault_cleared,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.CHANCE_FAILED, AWAKE, (), (take_out_of_service,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.DISABLED, AWAKE, (), (disable_for_source,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.ENABLED, AWAKE, (), (enable_for_source,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.DOOR_OPENED, STATES_AFTER_BOOT, (), (record_door_opened,), NextState.DERIVED_ONCE_TESTED),
+    Rule(EventType.FAULT_RAISED, STATES_AFTER_BOOT, (), (record_fault,), NextState.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.FAULT_CLEARED, STATES_AFTER_BOOT, (), (record_fault_cleared,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(
+        EventType.CHANCE_FAILED, STATES_AFTER_BOOT, (), (take_out_of_service,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(EventType.DISABLED, STATES_AFTER_BOOT, (), (disable_for_source,), NextState.DERIVED_ONCE_TESTED),
+    Rule(EventType.ENABLED, STATES_AFTER_BOOT, (), (enable_for_source,), NextState.DERIVED_ONCE_TESTED),
     Rule(
         EventType.KEY_TURNED,
-        only(State.TILT),
+        single_state(State.TILT),
         (key_may_act_without_sign_in,),
         (clear_tilts,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ a generator that has failed
@@ -62,26 +66,38 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         STATES_ON_CALL,
         (self_test_or_generator_has_failed, key_may_act_without_sign_in),
         (restart_generator,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ what a technician puts right
-    build_form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_can_clear_fault,), settle_faults),
+    build_form_rule(
+        FORMS,
+        EventType.FAULTS_SETTLED,
+        STATES_WITH_STAFF_AT_WORK,
+        (technician_can_clear_fault,),
+        settle_faults,
+    ),
     build_form_rule(
         FORMS,
         EventType.CLOCK_CONFIRMED,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (clock_is_doubted, entered_date_matches_clock),
         confirm_clock,
     ),
     build_form_rule(
-        FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, no_position_is_in_use), sign_file
+        FORMS,
+        EventType.FILE_SIGNED,
+        STATES_WITH_STAFF_AT_WORK,
+        (file_is_unsigned, no_position_is_in_use),
+        sign_file,
     ),
-    build_form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
+    build_form_rule(
+        FORMS, EventType.VERIFY, STATES_WITH_STAFF_AT_WORK, (software_is_signed,), verify_software
+    ),
     build_form_rule(
         FORMS,
         EventType.COUNTERS_EXCHANGED,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (machine_is_open, hard_meters_are_fitted),
         refit_hard_meters,
     ),

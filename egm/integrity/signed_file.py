@@ -202,7 +202,7 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 
 def sign_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the cabinet file in use."""
-    form = event.of(SignatureForm)
+    form = event.read_payload(SignatureForm)
     at = machine.clock.now().isoformat(timespec="seconds")
     _record_signature(machine, form.persons, form.reason, at)
     raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")

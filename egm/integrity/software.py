@@ -43,8 +43,8 @@ class SoftwareVerifier:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
-        self._handle = context.handle
-        self._file: CabinetFile = context.file
+        self._handle = context.submit_event
+        self._file: CabinetFile = context.cabinet_file
 
     def verify_at_start(self) -> None:
         """Verify all software before play is possible, and record what has changed since the last start."""
@@ -77,7 +77,7 @@ class SoftwareVerifier:
 
     def _record_findings(self, findings: VerificationFindings, reason: str) -> None:
         """Record the result of a verification of the software, and raise or clear its faults."""
-        active_fault = self._machine.faults.get(DIFFERS)
+        active_fault = self._machine.active_faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
             self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=reason))
@@ -147,7 +147,7 @@ class SoftwareReverification:
 
     def __init__(self, context: MachineContext) -> None:
         self._verifier = SoftwareVerifier(context)
-        self._hours = context.file.software.recheck_hours if context.file.software else 0
+        self._hours = context.cabinet_file.software.recheck_hours if context.cabinet_file.software else 0
         self._doors: tuple[str, ...] = ()
         self._requested = asyncio.Event()
         self._why = ""
@@ -180,4 +180,4 @@ class SoftwareReverification:
 
 def create_reverification(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reverification service if the cabinet file pins a manifest."""
-    return () if context.file.software is None else (SoftwareReverification(context),)
+    return () if context.cabinet_file.software is None else (SoftwareReverification(context),)

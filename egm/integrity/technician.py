@@ -34,7 +34,7 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
 
     The fault ``software_check`` is among them only once the files are as signed.
     """
-    faults = machine.faults
+    faults = machine.active_faults
     return [
         code
         for code, entry in faults.items()
@@ -74,7 +74,7 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
     """Clear the faults whose cause the technician has found, and record the finding."""
-    codes, form = _list_clearable_faults(machine), event.of(FaultsForm)
+    codes, form = _list_clearable_faults(machine), event.read_payload(FaultsForm)
     machine.post(
         FAULTS_SETTLED,
         FaultsSettled(
@@ -101,7 +101,7 @@ def refit_hard_meters(machine: Machine, event: Event) -> None:
     The hard meters count on from their present values. Pulses still owed to the old ones are not given to the
     new ones; the electronic meters contain them.
     """
-    form = event.of(CountersForm)
+    form = event.read_payload(CountersForm)
     machine.post(
         HARD_METERS_EXCHANGED,
         HardMetersExchanged(

@@ -36,7 +36,7 @@ class CreditKind(StrEnum):
 CASHABLE_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
-FIRST_POSITION_CASHABLE_ACCOUNT: Final = Position().account(CreditKind.CASHABLE)
+FIRST_POSITION_CASHABLE_ACCOUNT: Final = Position().name_credit_account(CreditKind.CASHABLE)
 """The account of the player's own money at the first position."""
 
 
@@ -55,7 +55,7 @@ def build_credit_transfers(
     """
     transfers, remaining_cents = [], amount_cents
     for kind in kinds:
-        account = position.account(kind)
+        account = position.name_credit_account(kind)
         part_cents = min(remaining_cents, available_cents(account))
         if part_cents > 0:
             transfers.append(Transfer(account, target, part_cents))
@@ -68,7 +68,7 @@ def build_credit_transfers(
 
 
 def split_stakes(
-    staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
+    stakes_by_account: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Divide the credit staked in a round among the given amounts.
 
@@ -77,8 +77,8 @@ def split_stakes(
     stays on the table, the refund. Promotional credit that only moves keeps its kind. Raises
     :class:`InvariantError` if the amounts do not add up to the stake.
     """
-    unassigned_cents = {position.account(kind): 0 for kind in CreditKind}
-    for account, cents in staked:
+    unassigned_cents = {position.name_credit_account(kind): 0 for kind in CreditKind}
+    for account, cents in stakes_by_account:
         unassigned_cents[account] = unassigned_cents.get(account, 0) + cents
     parts = []
     for amount_cents in amounts_cents:

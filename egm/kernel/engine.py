@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, Protocol, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, Next, ReplaceWithEvent, State
+from egm.kernel.events import Event, EventName, EventType, NextState, ReplaceWithEvent, State
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, StateTable, get_refusal_code
 
@@ -15,7 +15,7 @@ _FULL_VALUE_FIELDS: Final = frozenset(
 )
 
 
-class RuledMachine(Protocol):
+class EngineDrivenMachine(Protocol):
     """A machine that the state-machine engine can drive: it shows notices and records unexpected events."""
 
     notice: Notice | None
@@ -29,7 +29,7 @@ class RuledMachine(Protocol):
 
 
 #: A machine that the engine drives.
-MachineT = TypeVar("MachineT", bound=RuledMachine)
+MachineT = TypeVar("MachineT", bound=EngineDrivenMachine)
 
 
 class StateMachineEngine(Generic[MachineT]):
@@ -55,7 +55,7 @@ class StateMachineEngine(Generic[MachineT]):
         self.rules: Final = rules
         self.state = State.BOOT
         self._on_change = on_change
-        self._queue: deque[Event] = deque()
+        self._event_queue: deque[Event] = deque()
         self._busy = False
         self._recorded_unexpected_events: set[tuple[EventName, State, str]] = set()
 
@@ -77,16 +77,16 @@ class StateMachineEngine(Generic[MachineT]):
         If another event is being handled, the event is processed after it. Raises EventError if the event
         does not carry the payload that is declared for it.
         """
-        self._queue.append(event)
+        self._event_queue.append(event)
         if self._busy:
             return
         self._busy = True
         rules_when_idle = list[Rule[MachineT]]()
         try:
-            while self._queue:
-                self._handle_one_event(self._queue.popleft())
+            while self._event_queue:
+                self._handle_one_event(self._event_queue.popleft())
                 self._finish_event()
-                if not self._queue:
+                if not self._event_queue:
                     self._apply_engine_event(EventType.WHEN_IDLE, rules_when_idle)
         finally:
             self._busy = False
@@ -97,12 +97,12 @@ class StateMachineEngine(Generic[MachineT]):
 
         Do nothing while an event is being handled, or if the state is still right.
         """
-        if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
+        if self._busy or not self.accepts_event_type(EventType.MACHINE_CHANGED):
             return
         if self.derive_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
-    def accepts(self, type_: EventName, /) -> bool:
+    def accepts_event_type(self, type_: EventName, /) -> bool:
         """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""
         return self.accepts_event(self.rules.payloads.build_event(type_, {}))
 
@@ -145,19 +145,19 @@ class StateMachineEngine(Generic[MachineT]):
         try:
             next_events = [effect(self.machine, event) for effect in rule.effects]
         except ReplaceWithEvent as turn:
-            self._queue.appendleft(turn.event)
+            self._event_queue.appendleft(turn.event)
             return
-        self._queue.extend(next_event for next_event in next_events if next_event is not None)
+        self._event_queue.extend(next_event for next_event in next_events if next_event is not None)
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
         """Return the state after an applied rule: the one that the rule names, the derived one, or the present one."""
-        match rule.next:
+        match rule.next_state:
             case State() as state:
                 return state
-            case Next.DERIVED:
+            case NextState.DERIVED:
                 return self.derive_state()
-            case Next.DERIVED_ONCE_TESTED if self.state is not State.SELF_TEST:
+            case NextState.DERIVED_ONCE_TESTED if self.state is not State.SELF_TEST:
                 return self.derive_state()
         return self.state
 
@@ -192,14 +192,14 @@ class StateMachineEngine(Generic[MachineT]):
 
         Either the person at the machine is shown the reason, or the event is recorded as unexpected.
         """
-        if self.rules.refusal(event.type) is Refusal.REPORT:
+        if self.rules.find_refusal(event.type) is Refusal.REPORT:
             self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
         else:
-            self._record_unexpected(event, reason)
+            self._record_unexpected_event(event, reason)
 
-    def _record_unexpected(self, event: Event, reason: str) -> None:
+    def _record_unexpected_event(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts: only once per start for the same event, state and reason.
 
         Fields that have their default are left out. Integers, and the fields in ``_FULL_VALUE_FIELDS``, are recorded
@@ -210,7 +210,9 @@ class StateMachineEngine(Generic[MachineT]):
         if refused_event in self._recorded_unexpected_events:
             return
         self._recorded_unexpected_events.add(refused_event)
-        values = {name: _describe_value(name, value) for name, value in event.given_values().items()}
+        values = {
+            name: _describe_value(name, value) for name, value in event.collect_non_default_values().items()
+        }
         self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from egm.errors import InvariantError, check_invariant
 from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.logs import Log
-from egm.kernel.significance import Significance, find_by_pattern
+from egm.kernel.significance import Significance, find_significance_by_pattern
 from egm.record_codec import RecordError, check_value, list_conditions, stored_key
 from egm.record_fields import KEY_SWITCH
 from meters import JournalView, Mark, Phase, Transaction
@@ -32,7 +32,7 @@ class EntryError(InvariantError):
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class PermittedTransfer:
     """The permission of a journal entry to transfer value from account ``source`` to account ``target``.
 
     ``*`` matches any part of an account's name.
@@ -43,7 +43,7 @@ class Moves:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(Generic[R]):
+class EntryDeclaration(Generic[R]):
     """Declaration of one kind of journal entry, or of one of its forms.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device
@@ -55,22 +55,22 @@ class Entry(Generic[R]):
 
     kind: str
     record: type[R]
-    about: str = ""
+    description: str = ""
     """What has happened if the journal has such an entry; by default the docstring of ``record``."""
     phase: Phase = Phase.POST
-    settles: tuple["AnyEntry | str", ...] = ()
-    moves: tuple[Moves, ...] = ()
+    settled_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
+    permitted_transfers: tuple[PermittedTransfer, ...] = ()
     """The transfers between accounts that such an entry may contain."""
     counts: Mapping[str, int | None] = field(default_factory=dict)
     """The occurrence meters that such an entry advances, with the number added to each; None if it varies."""
-    writes: tuple[Key, ...] = ()
+    written_keys: tuple[Key, ...] = ()
     """The storage keys, or prefixes of keys, that every such entry sets or removes."""
-    may_write: tuple[Key, ...] = ()
+    optional_keys: tuple[Key, ...] = ()
     """The storage keys that some such entries set or remove."""
     marks: tuple[Mark, ...] = ()
     dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
-    subject: str = ""
+    subject_field: str = ""
     """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
     """The entry's effect, clearing and SAS code as a significant event; None if it is not significant.
@@ -89,7 +89,7 @@ class Entry(Generic[R]):
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
         settles = self.phase in {Phase.SETTLE, Phase.VOID}
         check_invariant(
-            settles is bool(self.settles),
+            settles is bool(self.settled_reservations),
             f"the entry {self.kind}: `settles` belongs to entries that settle or void",
         )
 
@@ -97,25 +97,26 @@ class Entry(Generic[R]):
     def settled_kinds(self) -> tuple[str, ...]:
         """Return the kinds of the reservations that such a journal entry may settle or void."""
         return tuple(
-            reservation if isinstance(reservation, str) else reservation.kind for reservation in self.settles
+            reservation if isinstance(reservation, str) else reservation.kind
+            for reservation in self.settled_reservations
         )
 
     @property
     def meaning(self) -> str:
         """Return in one sentence what has happened if the journal has an entry of this kind."""
         documented = self.record.__doc__ if self.record is not NoneType else ""
-        return self.about or (documented or "").partition("\n")[0]
+        return self.description or (documented or "").partition("\n")[0]
 
-    def check(self, transaction: Transaction, keys: StorageKeys) -> None:
+    def check_transaction(self, transaction: Transaction, keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part."""
         if transaction.kind != self.kind or transaction.phase is not self.phase:
-            raise self._error(
+            raise self._build_error(
                 f"phase: expected {self.phase}, found {transaction.phase} of {transaction.kind}"
             )
         if transaction.marks != self.marks:
-            raise self._error(f"marks: expected {[*self.marks]}, found {[*transaction.marks]}")
+            raise self._build_error(f"marks: expected {[*self.marks]}, found {[*transaction.marks]}")
         if not transaction.dims.keys() <= self.dimension_names | {"position"}:
-            raise self._error(
+            raise self._build_error(
                 f"dims: expected at most {sorted(self.dimension_names | {'position'})}, found {[*transaction.dims]}"
             )
         self._check_record(transaction.record)
@@ -126,11 +127,11 @@ class Entry(Generic[R]):
                 source.match(transfer.source) and target.match(transfer.target)
                 for source, target in self._account_patterns
             ):
-                raise self._error(
+                raise self._build_error(
                     f"transfers: the entry's declaration has none from {transfer.source} to {transfer.target}"
                 )
 
-    def _error(self, reason: str) -> EntryError:
+    def _build_error(self, reason: str) -> EntryError:
         """Return the error that names this declaration's kind and the part that differs."""
         return EntryError(f"{self.kind}: {reason}")
 
@@ -144,33 +145,33 @@ class Entry(Generic[R]):
                 self.record, {} if record is None and self.record is not NoneType else record, "record"
             )
         except RecordError as error:
-            raise self._error(str(error)) from None
+            raise self._build_error(str(error)) from None
 
     def _check_state(self, state: Mapping[str, JSON], keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a transaction writes an undeclared key or value, or omits a required key."""
         written_keys: set[Key] = set()
         for name, value in state.items():
             key = keys.find_key(name)
-            if key is None or key not in self._written_keys:
-                raise self._error(f"state.{name}: the entry's declaration does not allow this key")
+            if key is None or key not in self._permitted_keys:
+                raise self._build_error(f"state.{name}: the entry's declaration does not allow this key")
             written_keys.add(key)
             try:
                 keys.check_value(key, name, value)
             except RecordError as error:
-                raise self._error(str(error)) from None
-        missing_keys = sorted({*self.writes} - written_keys)
+                raise self._build_error(str(error)) from None
+        missing_keys = sorted({*self.written_keys} - written_keys)
         if missing_keys:
-            raise self._error(f"state.{missing_keys[0]} is missing")
+            raise self._build_error(f"state.{missing_keys[0]} is missing")
 
     def _check_counts(self, counts: Mapping[str, int]) -> None:
         """Raise :class:`EntryError` if a transaction advances an occurrence meter not as declared."""
         for name, number in counts.items():
             declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
-                raise self._error(f"counts.{name}: the entry's declaration does not allow {number}")
+                raise self._build_error(f"counts.{name}: the entry's declaration does not allow {number}")
         for (pattern, declared_number), name in zip(self._count_patterns, self.counts, strict=True):
             if declared_number is not None and not any(map(pattern.match, counts)):
-                raise self._error(f"counts.{name} is missing")
+                raise self._build_error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
         """Return as text what a journal entry of this kind concerns, such as a door or a fault.
@@ -178,7 +179,7 @@ class Entry(Generic[R]):
         A truth value is given as on or off; the text is empty if the kind has no subject.
         """
         record = entry.record if isinstance(entry.record, Mapping) else {}
-        value = record.get(self.subject)
+        value = record.get(self.subject_field)
         if isinstance(value, bool):
             return "on" if value else "off"
         return "" if value is None else str(value)
@@ -186,7 +187,11 @@ class Entry(Generic[R]):
     def find_significance(self, subject: str) -> Significance | None:
         """Return the significance of a journal entry with this subject, or None if it is no significant event."""
         significance = self.significance
-        return find_by_pattern(significance, subject) if isinstance(significance, Mapping) else significance
+        return (
+            find_significance_by_pattern(significance, subject)
+            if isinstance(significance, Mapping)
+            else significance
+        )
 
     @cached_property
     def key_switch_names(self) -> tuple[str, ...]:
@@ -202,9 +207,9 @@ class Entry(Generic[R]):
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
 
     @cached_property
-    def _written_keys(self) -> frozenset[Key]:
+    def _permitted_keys(self) -> frozenset[Key]:
         """Return the storage keys that an entry of this kind may set or remove."""
-        return frozenset((*self.writes, *self.may_write))
+        return frozenset((*self.written_keys, *self.optional_keys))
 
     @cached_property
     def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
@@ -214,40 +219,43 @@ class Entry(Generic[R]):
     @cached_property
     def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
         """Return the patterns of the source and target accounts of each permitted transfer."""
-        return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
+        return [
+            (re.compile(translate(m.source)), re.compile(translate(m.target)))
+            for m in self.permitted_transfers
+        ]
 
 
-AnyEntry: TypeAlias = Entry[Any]
+AnyEntryDeclaration: TypeAlias = EntryDeclaration[Any]
 """A declaration of a journal entry, with a record of any class."""
 
 
-def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
+def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:
     """Return every journal entry that a module declares: its :class:`Entry` constants."""
-    return tuple(value for value in vars(module).values() if isinstance(value, Entry))
+    return tuple(value for value in vars(module).values() if isinstance(value, EntryDeclaration))
 
 
 class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
-    def __init__(self, entries: Iterable[AnyEntry]) -> None:
+    def __init__(self, entries: Iterable[AnyEntryDeclaration]) -> None:
         """Combine the features' declarations. Raises InvariantError if an entry is declared twice."""
-        self._by_kind: Final[dict[str, tuple[AnyEntry, ...]]] = {}
+        self._declarations_by_kind: Final[dict[str, tuple[AnyEntryDeclaration, ...]]] = {}
         for entry in entries:
-            forms = self._by_kind.get(entry.kind, ())
+            forms = self._declarations_by_kind.get(entry.kind, ())
             check_invariant(
                 all(form is not entry for form in forms), f"the entry {entry.kind} is declared twice"
             )
-            self._by_kind[entry.kind] = (*forms, entry)
+            self._declarations_by_kind[entry.kind] = (*forms, entry)
 
-    def __iter__(self) -> Iterator[AnyEntry]:
-        return (entry for forms in self._by_kind.values() for entry in forms)
+    def __iter__(self) -> Iterator[AnyEntryDeclaration]:
+        return (entry for forms in self._declarations_by_kind.values() for entry in forms)
 
-    def __contains__(self, entry: AnyEntry) -> bool:
-        return any(form is entry for form in self._by_kind.get(entry.kind, ()))
+    def __contains__(self, entry: AnyEntryDeclaration) -> bool:
+        return any(form is entry for form in self._declarations_by_kind.get(entry.kind, ()))
 
     def find_subject(self, entry: StoredEntry) -> str:
         """Return a journal entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
-        form = self._find_first_form(entry.kind)
+        form = self._find_first_declaration(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
@@ -262,7 +270,9 @@ class EntryDeclarations:
             return tuple(map(str, persons))
         if person := record.get("person"):
             return (str(person),)
-        key_switches = (record.get(name) for form in self.of(entry.kind) for name in form.key_switch_names)
+        key_switches = (
+            record.get(name) for form in self.list_declarations(entry.kind) for name in form.key_switch_names
+        )
         return tuple(str(key_switch) for key_switch in key_switches if key_switch)[:1]
 
     def is_on_intervention_sheet(self, entry: StoredEntry) -> bool:
@@ -270,11 +280,13 @@ class EntryDeclarations:
 
         It lists all that persons or key switches caused, and what the declaration calls technical.
         """
-        return any(form.is_technical for form in self.of(entry.kind)) or bool(self.list_authors(entry))
+        return any(form.is_technical for form in self.list_declarations(entry.kind)) or bool(
+            self.list_authors(entry)
+        )
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
         """Return the significance of a journal entry, or None if it is no significant event."""
-        form = self._find_first_form(entry.kind)
+        form = self._find_first_declaration(entry.kind)
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
@@ -283,8 +295,8 @@ class EntryDeclarations:
         If the significance depends on the subject, the kind is followed by a colon and a pattern of the
         subject, once for each pattern.
         """
-        for kind in self._by_kind:
-            form = self._find_first_form(kind)
+        for kind in self._declarations_by_kind:
+            form = self._find_first_declaration(kind)
             declared = None if form is None else form.significance
             if isinstance(declared, Mapping):
                 yield from ((f"{kind}:{pattern}", significance) for pattern, significance in declared.items())
@@ -293,7 +305,11 @@ class EntryDeclarations:
 
     def belongs_to_log(self, kind: str, log: Log) -> bool:
         """Return whether a log shows the journal entries of a kind."""
-        return self.is_event(kind) if log is Log.EVENTS else any(log in form.logs for form in self.of(kind))
+        return (
+            self.is_event(kind)
+            if log is Log.EVENTS
+            else any(log in form.logs for form in self.list_declarations(kind))
+        )
 
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
         """Yield a log's journal entries, newest first, at most ``size`` of them (the log's own size if None)."""
@@ -304,12 +320,12 @@ class EntryDeclarations:
 
     def is_event(self, kind: str) -> bool:
         """Return whether the log of events shows entries of a kind; True for a kind that no feature declares."""
-        return not any(form.is_bookkeeping for form in self.of(kind))
+        return not any(form.is_bookkeeping for form in self.list_declarations(kind))
 
-    def _find_first_form(self, kind: str) -> AnyEntry | None:
+    def _find_first_declaration(self, kind: str) -> AnyEntryDeclaration | None:
         """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""
-        return next(iter(self.of(kind)), None)
+        return next(iter(self.list_declarations(kind)), None)
 
-    def of(self, kind: str) -> tuple[AnyEntry, ...]:
+    def list_declarations(self, kind: str) -> tuple[AnyEntryDeclaration, ...]:
         """Return all declared forms of a kind of journal entry; empty for a kind that is not declared."""
-        return self._by_kind.get(kind, ())
+        return self._declarations_by_kind.get(kind, ())

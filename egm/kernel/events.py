@@ -237,29 +237,31 @@ class Event:
     """
 
     type: EventName
-    data: Payload = NO_DATA
+    payload: Payload = NO_DATA
 
     def __post_init__(self) -> None:
-        if self.data is not NO_DATA:
-            if not is_record(self.data):
-                raise EventError(f"{self.type}: expected a dataclass as payload, found {self.data!r}")
+        if self.payload is not NO_DATA:
+            if not is_record(self.payload):
+                raise EventError(f"{self.type}: expected a dataclass as payload, found {self.payload!r}")
             try:
-                check_fields(self.data, self.type)
+                check_fields(self.payload, self.type)
             except RecordError as error:
                 raise EventError(str(error)) from None
 
-    def of(self, payload: _Class[P]) -> P:
+    def read_payload(self, payload: _Class[P]) -> P:
         """Return the event's payload, which must be an instance of this class.
 
         Raises EventError if the event carries something else.
         """
-        if not isinstance(self.data, payload):
-            raise EventError(f"{self.type}: expected the payload {payload.__qualname__}, found {self.data!r}")
-        return self.data
+        if not isinstance(self.payload, payload):
+            raise EventError(
+                f"{self.type}: expected the payload {payload.__qualname__}, found {self.payload!r}"
+            )
+        return self.payload
 
-    def given_values(self) -> dict[str, object]:
+    def collect_non_default_values(self) -> dict[str, object]:
         """Return the fields of the event's payload that differ from their default, by name."""
-        values = ((field, getattr(self.data, field.name)) for field in fields(self.data))
+        values = ((field, getattr(self.payload, field.name)) for field in fields(self.payload))
         return {field.name: value for field, value in values if value != field.default}
 
 
@@ -268,29 +270,31 @@ class PayloadClasses:
 
     def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
         """Combine the features' declarations. Raises InvariantError if an event is declared twice."""
-        self._by_event: Final[dict[EventName, type[Payload]]] = {}
+        self._class_by_event: Final[dict[EventName, type[Payload]]] = {}
         for declared in declarations:
             for event, payload in declared.items():
-                check_invariant(event not in self._by_event, f"the payload of {event} is declared twice")
-                self._by_event[event] = payload
-        self._with_defaults: Final[dict[EventName, Event]] = {}
+                check_invariant(
+                    event not in self._class_by_event, f"the payload of {event} is declared twice"
+                )
+                self._class_by_event[event] = payload
+        self._default_event_by_name: Final[dict[EventName, Event]] = {}
 
     def __getitem__(self, event: EventName) -> type[Payload]:
         """Return the class of an event's payload. Raises EventError if no feature declares it."""
-        payload_class = self._by_event.get(event)
+        payload_class = self._class_by_event.get(event)
         if payload_class is None:
             raise EventError(f"no feature declares the payload of {event}")
         return payload_class
 
     def __iter__(self) -> Iterator[EventName]:
-        return iter(self._by_event)
+        return iter(self._class_by_event)
 
     def __contains__(self, event: EventName) -> bool:
-        return event in self._by_event
+        return event in self._class_by_event
 
     def build_event(self, event: EventName, values: Mapping[str, object]) -> Event:
         """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
-        cached_event = None if values else self._with_defaults.get(event)
+        cached_event = None if values else self._default_event_by_name.get(event)
         if cached_event is not None:
             return cached_event
         try:
@@ -298,14 +302,14 @@ class PayloadClasses:
         except RecordError as error:
             raise EventError(str(error)) from None
         if not values:
-            self._with_defaults[event] = built_event
+            self._default_event_by_name[event] = built_event
         return built_event
 
     def check_payload(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
-        if type(event.data) is not self[event.type]:
+        if type(event.payload) is not self[event.type]:
             raise EventError(
-                f"{event.type}: expected the payload {self[event.type].__qualname__}, found {event.data!r}"
+                f"{event.type}: expected the payload {self[event.type].__qualname__}, found {event.payload!r}"
             )
 
 
@@ -328,7 +332,7 @@ class ReplaceWithEvent(Exception):
         self.event = event
 
 
-class Next(StrEnum):
+class NextState(StrEnum):
     """The ways in which the engine finds the next state after a rule that names no state."""
 
     #: The present state.

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
-from egm.kernel.entries import AnyEntry, EntryDeclarations
+from egm.kernel.entries import AnyEntryDeclaration, EntryDeclarations
 from egm.kernel.events import EventName, Payload, PayloadClasses
 from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.machine import Machine
@@ -34,29 +34,29 @@ class Feature:
     """Everything that one feature adds to the machine. Fields left at their default add nothing."""
 
     name: str
-    keys: type[Key] | None = None
+    storage_keys: type[Key] | None = None
     """The feature's storage keys in the machine's memory, with owner and treatment at a memory clear."""
-    values: Mapping[Key, object] = field(default_factory=dict)
+    value_types: Mapping[Key, object] = field(default_factory=dict)
     """The type of the value under each of the feature's storage keys: a record, or another field type."""
-    entries: tuple[AnyEntry, ...] = ()
+    entry_declarations: tuple[AnyEntryDeclaration, ...] = ()
     """The kinds of journal entries that the feature writes."""
-    events: Mapping[EventName, type[Payload]] = field(default_factory=dict)
+    payload_classes: Mapping[EventName, type[Payload]] = field(default_factory=dict)
     """The class of the payload of each event that the feature declares."""
     rules: tuple[Rule[Machine], ...] = ()
     """The feature's rules in the state table, in the order in which they are tried."""
-    states: tuple[DerivedState[Machine], ...] = ()
+    derived_states: tuple[DerivedState[Machine], ...] = ()
     """The states that the feature's values in the memory imply, such as an open hand-pay."""
-    services: tuple[Make, ...] = ()
+    service_factories: tuple[Make, ...] = ()
     """Factories of background services, called once per machine."""
-    position_services: tuple[Make, ...] = ()
+    position_service_factories: tuple[Make, ...] = ()
     """Factories of background services, called once per player position."""
-    offers: tuple[object, ...] = ()
+    contributions: tuple[object, ...] = ()
     """Contributions to other features, such as forms, pages and entries of the service menu, or staff registers."""
-    notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
+    list_notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
     """A function that returns the notices that apply to the person at the machine now."""
-    metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
+    list_metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
     """A function that returns the feature's metrics other than the meters of the journal."""
-    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    texts_by_language: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the screen's own catalogues lack: by language, then by catalogue key (``notice.x``)."""
 
 
@@ -69,22 +69,24 @@ class Features:
         Raises InvariantError if two features share a name, key, event or text, or if their rules do not form
         a state table.
         """
-        self.all: Final = tuple(features)
-        names = [feature.name for feature in self.all]
+        self.features: Final = tuple(features)
+        names = [feature.name for feature in self.features]
         for name in names:
             check_invariant(names.count(name) == 1, f"two features have the name {name}")
-        self.keys: Final = StorageKeys(
-            (feature.keys for feature in self.all if feature.keys is not None),
-            {key: hint for feature in self.all for key, hint in feature.values.items()},
+        self.storage_keys: Final = StorageKeys(
+            (feature.storage_keys for feature in self.features if feature.storage_keys is not None),
+            {key: hint for feature in self.features for key, hint in feature.value_types.items()},
         )
-        self.entries: Final = EntryDeclarations(entry for feature in self.all for entry in feature.entries)
-        self.rules: Final[StateTable[Machine]] = StateTable(
-            (rule for feature in self.all for rule in feature.rules),
-            PayloadClasses(feature.events for feature in self.all),
-            (state for feature in self.all for state in feature.states),
+        self.entry_declarations: Final = EntryDeclarations(
+            entry for feature in self.features for entry in feature.entry_declarations
+        )
+        self.state_table: Final[StateTable[Machine]] = StateTable(
+            (rule for feature in self.features for rule in feature.rules),
+            PayloadClasses(feature.payload_classes for feature in self.features),
+            (state for feature in self.features for state in feature.derived_states),
         )
 
-        self.words: Final = {language: self._merge_texts(language) for language in LANGUAGES}
+        self.texts_by_language: Final = {language: self._merge_texts(language) for language in LANGUAGES}
 
     def _merge_texts(self, language: str) -> dict[str, str]:
         """Return the texts of every feature in a language, by catalogue key.
@@ -93,9 +95,9 @@ class Features:
         catalogue key.
         """
         texts: dict[str, str] = {}
-        for feature in self.all:
-            translations = feature.words.get(language, {})
-            for key in (key for catalogue in feature.words.values() for key in catalogue):
+        for feature in self.features:
+            translations = feature.texts_by_language.get(language, {})
+            for key in (key for catalogue in feature.texts_by_language.values() for key in catalogue):
                 check_invariant(
                     key in translations, f"{feature.name}: the text {key!r} is missing in {language!r}"
                 )
@@ -103,25 +105,35 @@ class Features:
             texts |= translations
         return texts
 
-    def attach(self, context: MachineContext) -> tuple[BackgroundService, ...]:
+    def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
         """Create the background services that the cabinet file requires, for the machine and its first position."""
-        services = (service for feature in self.all for make in feature.services for service in make(context))
-        return (*services, *self.attach_to_position(context))
+        services = (
+            service
+            for feature in self.features
+            for make in feature.service_factories
+            for service in make(context)
+        )
+        return (*services, *self.create_position_services(context))
 
-    def attach_to_position(self, context: MachineContext) -> tuple[BackgroundService, ...]:
+    def create_position_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
         """Create the background services that the cabinet file requires for one player position."""
         return tuple(
-            service for feature in self.all for make in feature.position_services for service in make(context)
+            service
+            for feature in self.features
+            for make in feature.position_service_factories
+            for service in make(context)
         )
 
     def list_contributions(self, kind: type[T]) -> tuple[T, ...]:
         """Return all contributions of the class ``kind`` that features make to other features."""
-        return tuple(offer for feature in self.all for offer in feature.offers if isinstance(offer, kind))
+        return tuple(
+            offer for feature in self.features for offer in feature.contributions if isinstance(offer, kind)
+        )
 
-    def notices(self, machine: Machine) -> Iterable[Notice]:
+    def iter_notices(self, machine: Machine) -> Iterable[Notice]:
         """Return the notices of every feature for the person at the machine."""
-        return (notice for feature in self.all for notice in feature.notices(machine))
+        return (notice for feature in self.features for notice in feature.list_notices(machine))
 
-    def metrics(self, machine: Machine) -> Iterable[Metric]:
+    def iter_metrics(self, machine: Machine) -> Iterable[Metric]:
         """Return the metrics of every feature."""
-        return (metric for feature in self.all for metric in feature.metrics(machine))
+        return (metric for feature in self.features for metric in feature.list_metrics(machine))

@@ -16,9 +16,9 @@ class InstalledGames:
     return (RTP) of each game at those denominations.
     """
 
-    games: Mapping[str, Game] = field(default_factory=dict)
+    games_by_id: Mapping[str, Game] = field(default_factory=dict)
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    returns: Mapping[str, Fraction] = field(default_factory=dict)
+    lowest_return_by_game: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

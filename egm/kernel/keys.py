@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from egm.errors import InvariantError, check_invariant
-from egm.kernel.positions import Position, is_own_fault
+from egm.kernel.positions import Position, is_position_fault
 from egm.record_codec import check_value
 
 
@@ -27,7 +27,7 @@ class ClearAction(StrEnum):
     """The value is valid for this journal only, or is detected again: it is dropped."""
 
 
-class Owner(StrEnum):
+class KeyOwner(StrEnum):
     """Owner of the value under a storage key: the machine, or each player position."""
 
     MACHINE = "machine"
@@ -44,9 +44,9 @@ class Key(StrEnum):
     """
 
     clear_action: ClearAction
-    owner: Owner
+    owner: KeyOwner
 
-    def __new__(cls, name: str, clear_action: ClearAction, owner: Owner) -> Self:
+    def __new__(cls, name: str, clear_action: ClearAction, owner: KeyOwner) -> Self:
         """Create a storage key.
 
         Clear action and owner have no defaults, so that every declaration must state them.
@@ -59,13 +59,13 @@ class Key(StrEnum):
 class KernelKey(Key):
     """Storage keys of the kernel: clock doubt, the player's selection, open doors and active faults."""
 
-    CLOCK = "clock", ClearAction.IDENTITY, Owner.MACHINE
+    CLOCK = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Why the clock is not trusted, and the last time known to be right."""
-    SELECTION = "selection", ClearAction.IDENTITY, Owner.PLAYER
+    SELECTION = "selection", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The selected game, denomination, bet and language."""
-    DOOR = "door:", ClearAction.IDENTITY, Owner.MACHINE
+    DOOR = "door:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix of the open doors: one key per door."""
-    FAULT = "fault:", ClearAction.IDENTITY, Owner.DEVICE
+    FAULT = "fault:", ClearAction.IDENTITY, KeyOwner.DEVICE
     """Key prefix of the active faults: one key per fault."""
 
 
@@ -78,49 +78,49 @@ class StorageKeys:
         ``values`` is the type of the value under each key, a record or other field type. Raises
         InvariantError if two features declare the same key, or a key and a prefix of the same name.
         """
-        self._values: Final = dict(values or {})
-        self._by_name: Final[dict[str, Key]] = {}
+        self._value_types: Final = dict(values or {})
+        self._key_by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, suffix = key.partition(":")
             check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
             for name in (head, f"{head}:"):
-                declared = self._by_name.get(name)
+                declared = self._key_by_name.get(name)
                 check_invariant(
                     declared is None,
                     f"{str(key)!r} is declared by {_describe_key(declared)} and by {_describe_key(key)}",
                 )
-            self._by_name[head + colon] = key
+            self._key_by_name[head + colon] = key
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self._by_name.values())
+        return iter(self._key_by_name.values())
 
     def find_key(self, name: str) -> Key | None:
         """Return the declared key to which a name in the journal's state belongs, or None if no feature declares it.
 
         A position's number before the name, as in ``2/game``, is ignored.
         """
-        key = self._by_name.get(name)
+        key = self._key_by_name.get(name)
         if key is not None:
             return key
         number, slash, rest_of_name = name.partition("/")
         key_name = rest_of_name if slash and number.isdigit() else name
         head, colon, _ = key_name.partition(":")
-        return self._by_name.get(head + colon)
+        return self._key_by_name.get(head + colon)
 
-    def value_type(self, key: Key) -> object:
+    def find_value_type(self, key: Key) -> object:
         """Return the declared type of the value under a storage key, or None if any JSON may be stored there."""
-        return self._values.get(key)
+        return self._value_types.get(key)
 
     def check_value(self, key: Key, name: str, value: object) -> None:
         """Check that ``value`` may be stored under ``key``, whose full name is ``name``; None removes it.
 
         Raises RecordError. Any JSON may be stored under a key of which no type is declared.
         """
-        hint = self._values.get(key)
+        hint = self._value_types.get(key)
         if hint is not None and value is not None:
             check_value(hint, value, f"state.{name}")
 
-    def name(self, name: str, position: Position) -> str:
+    def build_stored_name(self, name: str, position: Position) -> str:
         """Return the name under which the journal stores a player position's value of a key.
 
         ``name`` is a key, or a prefix and its suffix. Raises InvariantError for a name that no feature
@@ -129,9 +129,9 @@ class StorageKeys:
         key = self.find_key(name)
         if key is None:
             raise InvariantError(f"no feature declares the key {str(name)!r}")
-        if position.number == 1 or key.owner is Owner.MACHINE:
+        if position.number == 1 or key.owner is KeyOwner.MACHINE:
             return str(name)
-        is_per_position = key.owner is Owner.PLAYER or is_own_fault(name.removeprefix(key))
+        is_per_position = key.owner is KeyOwner.PLAYER or is_position_fault(name.removeprefix(key))
         return f"{position.number}/{name}" if is_per_position else str(name)
 
 

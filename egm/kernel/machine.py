@@ -12,14 +12,14 @@ from typing import Any, Final, Protocol, TypeVar, cast, overload
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
-from egm.kernel.entries import AnyEntry, Entry, EntryDeclarations, EntryError
+from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration, EntryDeclarations, EntryError
 from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, StorageKeys
 from egm.kernel.memory import PositionMemory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION, UnexpectedEvent
-from egm.kernel.positions import Position, is_own_fault
+from egm.kernel.positions import Position, is_position_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
@@ -49,7 +49,7 @@ class MachineIdentity:
     serial: str
     operator_number: str
     venue: Venue
-    day_ends_hour: int = 0
+    gaming_day_end_hour: int = 0
     """The hour, local time, at which the venue's gaming day ends."""
 
 
@@ -71,19 +71,19 @@ class Machine:
     identity: MachineIdentity
     journal: Journal
     #: Every key that the features declare; the memory accepts no other.
-    keys: StorageKeys
+    storage_keys: StorageKeys
     #: Every journal entry that the features declare.
-    entries: EntryDeclarations
+    entry_declarations: EntryDeclarations
     profile: Profile
     games: Mapping[str, Game]
     denominations_cents: Mapping[str, tuple[int, ...]]
     clock: Clock
-    times: Timekeeper
+    timekeeper: Timekeeper
     """The timekeeper, which decides whether the clock can be trusted."""
-    chance: RandomService | None
+    random_service: RandomService | None
     """The random number generator's service; None before it has started."""
     position: Position = field(default_factory=Position)
-    outbox: ScreenOutbox
+    screen_outbox: ScreenOutbox
     """The receiver of outcomes and decisions for the screens."""
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
@@ -92,12 +92,12 @@ class Machine:
     _components: dict[type, object] = field(default_factory=dict)
     #: The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
     #: snapshot needs it.
-    _least_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
+    _smallest_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
     #: The durable state by key.
     memory: PositionMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.memory = PositionMemory(self.journal, self.position, self.keys)
+        self.memory = PositionMemory(self.journal, self.position, self.storage_keys)
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def component(self, kind: type[T]) -> T:
@@ -129,7 +129,7 @@ class Machine:
     @overload
     def post(
         self,
-        entry: Entry[None],
+        entry: EntryDeclaration[None],
         record: None = None,
         *,
         entry_id: str | None = None,
@@ -143,7 +143,7 @@ class Machine:
     @overload
     def post(
         self,
-        entry: Entry[R],
+        entry: EntryDeclaration[R],
         record: R,
         *,
         entry_id: str | None = None,
@@ -156,7 +156,7 @@ class Machine:
 
     def post(
         self,
-        entry: AnyEntry,
+        entry: AnyEntryDeclaration,
         record: object = None,
         *,
         entry_id: str | None = None,
@@ -173,7 +173,7 @@ class Machine:
         the entry differs from its declaration or no feature declares it; and ReplaceWithEvent with a fault event
         if it would advance a master meter further than the jurisdiction allows.
         """
-        if entry not in self.entries:
+        if entry not in self.entry_declarations:
             raise EntryError(f"no feature declares the entry {entry.kind}")
         transaction = Transaction(
             id=entry_id or self.fresh_id(entry.kind),
@@ -187,12 +187,15 @@ class Machine:
             state=self.encode_state(state or {}),
             record=encode_value(record),
         )
-        entry.check(transaction, self.keys)
+        entry.check_transaction(transaction, self.storage_keys)
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
         """Encode state values as JSON, under the names by which the journal stores this position's keys."""
-        return {self.keys.name(key, self.position): encode_value(value) for key, value in state.items()}
+        return {
+            self.storage_keys.build_stored_name(key, self.position): encode_value(value)
+            for key, value in state.items()
+        }
 
     def append(self, transaction: Transaction) -> Posted:
         """Append a transaction that agrees with its entry's declaration to the journal.
@@ -227,20 +230,20 @@ class Machine:
         return f"{self.journal.sequence}:{self.journal.head_hash[:12]}"
 
     @property
-    def doors_open(self) -> tuple[str, ...]:
+    def open_doors(self) -> tuple[str, ...]:
         """Return the names of the machine's open doors."""
         return tuple(
             name.removeprefix(KernelKey.DOOR) for name in sorted(self.journal.states(KernelKey.DOOR))
         )
 
     @property
-    def faults(self) -> dict[str, Any]:
+    def active_faults(self) -> dict[str, Any]:
         """Return the active faults that concern this position: its own and the machine's, by code."""
         active = sorted(self.journal.states(KernelKey.FAULT).items())
         faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in active}
         if self.position.number == 1:
             return faults
-        shared = {code: entry for code, entry in faults.items() if not is_own_fault(code)}
+        shared = {code: entry for code, entry in faults.items() if not is_position_fault(code)}
         prefix = f"{self.position.number}/{KernelKey.FAULT}"
         own_faults = sorted(self.journal.states(prefix).items())
         return shared | {key.removeprefix(prefix): entry for key, entry in own_faults}
@@ -248,11 +251,11 @@ class Machine:
     @property
     def is_tilted(self) -> bool:
         """Return whether an active fault stops play."""
-        return any(entry["locks"] for entry in self.faults.values())
+        return any(entry["locks"] for entry in self.active_faults.values())
 
     def name_credit_account(self, kind: CreditKind) -> str:
         """Return the name of the account that holds the player's credits of one kind."""
-        return self.position.account(kind)
+        return self.position.name_credit_account(kind)
 
     def build_debit_transfers(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
@@ -275,14 +278,14 @@ class Machine:
         return sum(self.read_credit_cents(kind) for kind in CreditKind)
 
     @property
-    def cash_cents(self) -> int:
+    def cashable_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
         return sum(self.read_credit_cents(kind) for kind in CASHABLE_CREDIT_KINDS)
 
     @property
     def local_date(self) -> date:
         """Return the current date at the venue, from the most trusted time available."""
-        return self.times.now().astimezone(self.identity.venue.zone).date()
+        return self.timekeeper.now().astimezone(self.identity.venue.zone).date()
 
     @property
     def selection(self) -> Selection:
@@ -299,7 +302,9 @@ class Machine:
                 or last_selection.bet_cents >= self.profile.play.bet_minimum_cents
             ):
                 return last_selection  # a free game, or a table without bets yet, has no minimum bet
-            least_bet_credits = self.find_least_bet(last_selection.game_id, last_selection.denomination_cents)
+            least_bet_credits = self.find_starting_bet_credits(
+                last_selection.game_id, last_selection.denomination_cents
+            )
             return replace(last_selection, bet_credits=least_bet_credits, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
@@ -307,19 +312,19 @@ class Machine:
         language = last_selection.language if last_selection is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
         return Selection(
-            game_id, denomination_cents, self.find_least_bet(game_id, denomination_cents), language
+            game_id, denomination_cents, self.find_starting_bet_credits(game_id, denomination_cents), language
         )
 
-    def find_least_bet(self, game_id: str, denomination_cents: int) -> int:
+    def find_starting_bet_credits(self, game_id: str, denomination_cents: int) -> int:
         """Return the bet in credits that the player starts with after selecting a game.
 
         It is the smallest stake that starts the game, or 0 if the player places bets on spots.
         """
         if self.games[game_id].rules.list_spots():
             return 0
-        return self.find_least_stake(game_id, denomination_cents)
+        return self.find_smallest_stake_credits(game_id, denomination_cents)
 
-    def find_least_stake(self, game_id: str, denomination_cents: int) -> int:
+    def find_smallest_stake_credits(self, game_id: str, denomination_cents: int) -> int:
         """Return the smallest stake in credits that starts a round of a game, required companion bets included.
 
         The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
@@ -327,17 +332,17 @@ class Machine:
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
         key = game.digest, denomination_cents
-        least = self._least_stake_cache.get(key)
+        least = self._smallest_stake_cache.get(key)
         if least is None:
             spots = {spot.id: spot for spot in game.rules.list_spots()}
             stakes = {*game.bet_options, *find_first_stakes(spots)}
             allowed_stakes = (
                 credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents
             )
-            least = self._least_stake_cache[key] = min(allowed_stakes, default=min(stakes))
+            least = self._smallest_stake_cache[key] = min(allowed_stakes, default=min(stakes))
         return least
 
-    def select(self, selection: Selection) -> None:
+    def store_selection(self, selection: Selection) -> None:
         """Store the player's selection of game, denomination, bet and language, unless it is stored already."""
         if selection == self.selection:
             return

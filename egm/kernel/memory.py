@@ -24,17 +24,17 @@ class PositionMemory:
         self._position: Final = position
         self._keys: Final = keys
 
-    def name(self, key: str) -> str:
+    def build_stored_name(self, key: str) -> str:
         """Return the name under which the journal stores one of this player position's keys."""
-        return key if self._position.number == 1 else self._keys.name(key, self._position)
+        return key if self._position.number == 1 else self._keys.build_stored_name(key, self._position)
 
     def get(self, key: str) -> Any:
         """Return the JSON value stored under a key, or None."""
-        return self._journal.state(self.name(key))
+        return self._journal.state(self.build_stored_name(key))
 
     def read(self, record_type: type[R], key: str) -> R | None:
         """Return the record stored under a key, or None. Raises RecordError if the value is malformed."""
-        name = self.name(key)
+        name = self.build_stored_name(key)
         data = self._journal.state(name)
         return None if data is None else from_json(record_type, data, f"the memory's {str(name)!r}")
 
@@ -42,12 +42,12 @@ class PositionMemory:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
         record = self.read(record_type, key)
         if record is None:
-            raise InvariantError(f"the memory has nothing under {self.name(key)!r}")
+            raise InvariantError(f"the memory has nothing under {self.build_stored_name(key)!r}")
         return record
 
     def read_all(self, record_type: type[R], prefix: str) -> dict[str, R]:
         """Return the records stored under a key prefix, by their names without the prefix, sorted."""
-        start = self.name(prefix)
+        start = self.build_stored_name(prefix)
         return {
             name.removeprefix(start): from_json(record_type, data, f"the memory's {str(name)!r}")
             for name, data in sorted(self._journal.states(start).items())

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final
 
-from egm.kernel.entries import Entry
-from egm.kernel.faults import FAULTS, ClearedBy
+from egm.kernel.entries import EntryDeclaration
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, ClearedBy
 from egm.kernel.keys import KernelKey
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.significance import EventEffect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import NonBlankText, Time
@@ -21,13 +21,13 @@ class ActiveFault:
     """An active fault: since when it is active, whether it stops play, who may clear it, and its details."""
 
     since: Time
-    locks: bool
+    stops_play: bool = field(metadata=stored_as("locks"))
     cleared_by: ClearedBy
     detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoorOpen:
+class OpenDoor:
     """An open door, and since when it is open."""
 
     since: Time
@@ -37,7 +37,7 @@ class DoorOpen:
 class ClockDoubt:
     """Why the clock is not trusted, and the last time known to be right (empty if there never was one)."""
 
-    why: ClockDoubtReason
+    reason: ClockDoubtReason = field(metadata=stored_as("why"))
     last_trusted_time: str = field(metadata=stored_as("good"))
 
 
@@ -74,35 +74,35 @@ class UnexpectedEvent:
 
 
 # ---------------------------------------------------------------------------------------------- entries
-SELECTION: Final = Entry(
+SELECTION: Final = EntryDeclaration(
     kind="selection",
     record=NoneType,
-    about="The player selected another game, denomination, bet or language.",
-    writes=(KernelKey.SELECTION,),
+    description="The player selected another game, denomination, bet or language.",
+    written_keys=(KernelKey.SELECTION,),
     is_bookkeeping=True,
 )
-FAULT_RAISED: Final = Entry(
+FAULT_RAISED: Final = EntryDeclaration(
     kind="fault.raised",
     record=FaultRaised,
     counts={"fault.*": 1},
-    writes=(KernelKey.FAULT,),
-    subject="code",
-    significance=FAULTS,
+    written_keys=(KernelKey.FAULT,),
+    subject_field="code",
+    significance=SIGNIFICANCE_BY_FAULT,
     is_technical=True,
 )
-FAULT_CLEARED: Final = Entry(
+FAULT_CLEARED: Final = EntryDeclaration(
     kind="fault.cleared",
     record=FaultCleared,
-    writes=(KernelKey.FAULT,),
-    subject="code",
+    written_keys=(KernelKey.FAULT,),
+    subject_field="code",
     significance={
-        "bill_acceptor.stacker_removed": Significance(Effect.LOG, sas=0x1C),
-        "ticket_printer.power": Significance(Effect.LOG, sas=0x76),
-        "*": Significance(Effect.LOG),
+        "bill_acceptor.stacker_removed": Significance(EventEffect.LOG, sas_exception_code=0x1C),
+        "ticket_printer.power": Significance(EventEffect.LOG, sas_exception_code=0x76),
+        "*": Significance(EventEffect.LOG),
     },
     is_technical=True,
 )
-EVENT_UNEXPECTED: Final = Entry(
+EVENT_UNEXPECTED: Final = EntryDeclaration(
     kind="event.unexpected",
     record=UnexpectedEvent,
 )

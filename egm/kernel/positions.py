@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 #: Faults that concern one position; every other fault concerns the whole machine (O-06).
-OWN_FAULTS: Final = frozenset(
+POSITION_FAULT_PREFIXES: Final = frozenset(
     {"bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "game_defective"}
 )
 
 
-def is_own_fault(code: str) -> bool:
+def is_position_fault(code: str) -> bool:
     """Return whether the fault concerns only the player position at which it occurs, not the whole machine."""
-    return code.partition(".")[0] in OWN_FAULTS
+    return code.partition(".")[0] in POSITION_FAULT_PREFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Position:
     number: int = 1
     count: int = 1
 
-    def account(self, kind: str) -> str:
+    def name_credit_account(self, kind: str) -> str:
         """Return the name of this player position's account for credits of one kind."""
         return f"credit:{self.number}:{kind}"
 

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, Next, PayloadClasses, State
-from egm.kernel.states import AWAKE, STATES_BY_URGENCY
+from egm.kernel.events import Event, EventName, EventType, NextState, PayloadClasses, State
+from egm.kernel.states import STATES_AFTER_BOOT, STATES_BY_URGENCY
 
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
@@ -68,7 +68,7 @@ class Rule(Generic[MachineT]):
     states: frozenset[State]
     guards: tuple[Guard[MachineT], ...] = ()
     effects: tuple[Effect[MachineT], ...] = ()
-    next: State | Next = Next.SAME
+    next_state: State | NextState = NextState.SAME
     refusal: Refusal = Refusal.RECORD
 
     @property
@@ -108,13 +108,14 @@ class StateTable(Generic[MachineT]):
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
         derived = tuple(states)
-        self.states: Final = tuple(
+        self.derived_states: Final = tuple(
             implied for state in STATES_BY_URGENCY for implied in derived if implied.state is state
         )
         check_invariant(
-            len(self.states) == len(derived), "every derived state must be listed in STATES_BY_URGENCY"
+            len(self.derived_states) == len(derived),
+            "every derived state must be listed in STATES_BY_URGENCY",
         )
-        self._index: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
+        self._rules_by_state_and_event: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
         self._refusals: Final[dict[EventName, Refusal]] = {}
         for rule in self._rules:
             for event in rule.events:
@@ -123,12 +124,12 @@ class StateTable(Generic[MachineT]):
                     is_same_refusal, f"{event}: all rules of an event must declare the same refusal"
                 )
                 for state in rule.states:
-                    earlier_rules = self._index.get((state, event), ())
+                    earlier_rules = self._rules_by_state_and_event.get((state, event), ())
                     check_invariant(
                         all(earlier.guards for earlier in earlier_rules),
                         f"{event} in {state}: a rule after one without guards can never apply",
                     )
-                    self._index[state, event] = (*earlier_rules, rule)
+                    self._rules_by_state_and_event[state, event] = (*earlier_rules, rule)
         kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}
         missing_events = [event.value for kind in kinds for event in kind if event not in self._refusals]
         check_invariant(not missing_events, f"no rule decides {', '.join(missing_events)}")
@@ -143,16 +144,20 @@ class StateTable(Generic[MachineT]):
 
     def list_rules(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
         """Return the rules for an event in a state, in the order in which they are tried."""
-        return self._index.get((state, event), ())
+        return self._rules_by_state_and_event.get((state, event), ())
 
-    def refusal(self, event: EventName) -> Refusal:
+    def find_refusal(self, event: EventName) -> Refusal:
         """Return how the event is refused if no rule accepts it: reported to a person, or recorded."""
         return self._refusals[event]
 
     def derive_state(self, machine: MachineT) -> State:
         """Return the state with the highest priority that the machine's memory implies; IDLE if it implies none."""
-        return next((derived.state for derived in self.states if derived.is_implied_by(machine)), State.IDLE)
+        return next(
+            (derived.state for derived in self.derived_states if derived.is_implied_by(machine)), State.IDLE
+        )
 
     def is_always_accepted(self, event: EventName) -> bool:
         """Return whether every state after BOOT accepts the event, by a rule without guards."""
-        return all(any(not rule.guards for rule in self.list_rules(state, event)) for state in AWAKE)
+        return all(
+            any(not rule.guards for rule in self.list_rules(state, event)) for state in STATES_AFTER_BOOT
+        )

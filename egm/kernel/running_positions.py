@@ -22,8 +22,8 @@ class RunningPosition:
     """
 
     engine: StateMachineEngine[Machine]
-    handle: Callable[[Event], None]
-    snapshot: Callable[[], Snapshot]
+    submit_event: Callable[[Event], None]
+    build_snapshot: Callable[[], Snapshot]
     update_tower_light_and_bell: Callable[[], None]
     has_own_io_board: bool
 
@@ -32,15 +32,15 @@ class RunningPosition:
 class RunningPositions:
     """All running player positions of the machine, by number."""
 
-    by_number: dict[int, RunningPosition] = field(default_factory=dict)
+    position_by_number: dict[int, RunningPosition] = field(default_factory=dict)
 
     def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:
         """Yield, in order, the positions that the I/O board of position ``number`` serves.
 
         These are the position itself and, for position 1, every position without a board.
         """
-        for position_number in sorted(self.by_number):
+        for position_number in sorted(self.position_by_number):
             if position_number == number or (
-                number == 1 and not self.by_number[position_number].has_own_io_board
+                number == 1 and not self.position_by_number[position_number].has_own_io_board
             ):
-                yield self.by_number[position_number]
+                yield self.position_by_number[position_number]

@@ -24,7 +24,7 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
-Source: TypeAlias = Callable[[], Iterable[Metric]]
+MetricSource: TypeAlias = Callable[[], Iterable[Metric]]
 """A function that returns metrics; it is called on the machine's event loop."""
 
 
@@ -40,8 +40,8 @@ class BackgroundService(Protocol):
         """Run the service until cancelled. An exception that escapes stops the machine, which is then restarted."""
         ...
 
-    def process_change(self, now: Snapshot) -> None:
-        """React to the machine's new state, which is durable; ``now`` is the snapshot of that state.
+    def process_change(self, snapshot: Snapshot) -> None:
+        """React to the machine's new state, which is durable; ``snapshot`` is the snapshot of that state.
 
         This is called on the machine's event loop: after each event, and soon after a journal entry that is
         written outside of an event. It must not block.
@@ -55,14 +55,14 @@ class MachineContext:
 
     engine: StateMachineEngine[Machine]
     """The state-machine engine; its ``machine`` has the journal, the games and the features' state."""
-    file: CabinetFile
-    folder: StateFolder
+    cabinet_file: CabinetFile
+    state_folder: StateFolder
     clock: Clock
-    handle: Callable[[Event], None]
+    submit_event: Callable[[Event], None]
     """Submit an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
     """The device drivers of the machine, which run independently of the background services."""
-    metrics_sources: list[Source] = field(default_factory=list)
+    metrics_sources: list[MetricSource] = field(default_factory=list)
     """Functions that return metrics, called on the event loop; a background service may add its own."""
     print_message: Callable[[str], None] = lambda _: None
     """Prints a line on the console of the person who started the machine."""
@@ -76,7 +76,7 @@ class DueEventService(ABC):
     """Base class of a service that submits ``event`` whenever a time computed from the machine's memory comes."""
 
     name: ClassVar[str]
-    event: ClassVar[EventName]
+    due_event: ClassVar[EventName]
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
@@ -94,8 +94,8 @@ class DueEventService(ABC):
                 async with asyncio.timeout(self.compute_seconds_to_wait()):
                     await self._news.wait()
                     continue
-            if self._context.engine.accepts(self.event):
-                self._context.handle(Event(self.event))
+            if self._context.engine.accepts_event_type(self.due_event):
+                self._context.submit_event(Event(self.due_event))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Compute the waiting time again, because the event may now be due earlier, later or not at all."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 
-class Effect(StrEnum):
+class EventEffect(StrEnum):
     """Effect of a significant event on the machine."""
 
     #: The entry is only logged.
@@ -31,7 +31,7 @@ class Effect(StrEnum):
     """Play waits for a person, but nothing is wrong."""
 
 
-class Clear(StrEnum):
+class ClearCondition(StrEnum):
     """The person or condition that clears a significant event."""
 
     NOTHING = "nothing"
@@ -49,13 +49,13 @@ class Clear(StrEnum):
 class Significance:
     """The effect of a significant event, who clears it, and its SAS exception code or None."""
 
-    effect: Effect
-    clear: Clear = Clear.NOTHING
-    sas: int | None = None
+    effect: EventEffect
+    cleared_by: ClearCondition = ClearCondition.NOTHING
+    sas_exception_code: int | None = None
     """The SAS exception code of the event, or None."""
 
 
-def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
+def find_significance_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
     """Return the significance of the first pattern in a table that matches a subject, or None."""
     return next(
         (significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None

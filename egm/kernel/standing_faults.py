@@ -1,6 +1,6 @@
 """Active faults in the machine's memory: each is raised once, and active until it is cleared."""
 
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -9,12 +9,12 @@ from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED, ActiveFault, Fau
 
 def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Record that a fault is active, until it is cleared. If it is already active, do nothing."""
-    if code in machine.faults:
+    if code in machine.active_faults:
         return
-    properties = get_fault(code)
+    properties = get_fault_definition(code)
     active = ActiveFault(
         since=machine.clock.now().isoformat(),
-        locks=properties.stops_play,
+        stops_play=properties.stops_play,
         cleared_by=properties.cleared_by,
         detail=detail or "",
     )
@@ -28,7 +28,7 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Clear a fault whose cause has ended. A fault that a person must clear stays active."""
-    active_fault = machine.faults.get(code)
+    active_fault = machine.active_faults.get(code)
     if active_fault is None or active_fault["cleared_by"] != "self":
         return
     machine.post(
@@ -42,7 +42,10 @@ def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 def is_device_disabled_by_fault(machine: Machine, kind: str) -> bool:
     """Return whether an active fault disables this position's device of a kind, such as ``bill_acceptor``."""
-    return any(code.startswith(f"{kind}.") and get_fault(code).disables_device for code in machine.faults)
+    return any(
+        code.startswith(f"{kind}.") and get_fault_definition(code).disables_device
+        for code in machine.active_faults
+    )
 
 
 def raise_or_clear_fault(machine: Machine, code: str, why: str) -> None:

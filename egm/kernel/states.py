@@ -2,7 +2,7 @@
 
 A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
 door is open) are accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit.
-``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
+``NextState.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
 :class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
 previous state needs to be stored.
 """
@@ -13,11 +13,11 @@ from typing import Final
 from egm.kernel.events import State
 
 #: Every state.
-EVERYWHERE: Final = frozenset(State)
+ALL_STATES: Final = frozenset(State)
 #: The states in which the memory is ready.
-AWAKE: Final = EVERYWHERE - {State.BOOT}
+STATES_AFTER_BOOT: Final = ALL_STATES - {State.BOOT}
 #: The states in which requests of the attendant and the player are accepted.
-STATES_AFTER_SELF_TEST: Final = AWAKE - {State.SELF_TEST}
+STATES_AFTER_SELF_TEST: Final = STATES_AFTER_BOOT - {State.SELF_TEST}
 #: The states in which the service menu may be opened: no game and no payout is in progress.
 STATES_SERVICEABLE: Final = STATES_AFTER_SELF_TEST - {
     State.PLAYING,
@@ -26,17 +26,17 @@ STATES_SERVICEABLE: Final = STATES_AFTER_SELF_TEST - {
     State.LOCKED,
 }
 #: The states in which staff work at the machine: the menu is open, or a more pressing state covers it.
-AT_WORK: Final = STATES_SERVICEABLE | {State.SERVICE_MENU}
+STATES_WITH_STAFF_AT_WORK: Final = STATES_SERVICEABLE | {State.SERVICE_MENU}
 #: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
-RULING: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
+STATES_FOR_RULINGS: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
 #: The states in which staff rule on a controller's award: also while the game waits for it.
-STATES_FOR_PRIZE_RULINGS: Final = RULING | {State.AWAITING_AWARD}
+STATES_FOR_PRIZE_RULINGS: Final = STATES_FOR_RULINGS | {State.AWAITING_AWARD}
 #: The states in which credits can be paid out: a machine that cannot play still owes the player.
-PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
+STATES_FOR_CASH_OUT: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: The states in which the attendant's key answers service calls.
-STATES_ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
+STATES_ON_CALL: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for identification.
-STATES_ASKING_FOR_IDENTIFICATION: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
+STATES_ASKING_FOR_IDENTIFICATION: Final = STATES_FOR_CASH_OUT | {State.TILT, State.TOURNAMENT}
 #: The states in which a game is shown or waits for its award.
 STATES_SHOWING_OUTCOME: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
 #: The states in which a ticket that a host has approved may still be accepted.
@@ -46,20 +46,20 @@ STATES_FOR_TRANSFERS: Final = frozenset({State.IDLE, State.LOCKED})
 #: The states in which bets are chosen.
 STATES_FOR_BETTING: Final = frozenset({State.IDLE, State.BETTING})
 #: The states in which no game is shown, so that game notices no longer apply.
-STATES_NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
+STATES_NOT_PLAYING: Final = ALL_STATES - {State.PLAYING}
 #: The states in which a deferred host order is answered because no game or payout is in progress.
-STATES_WITH_DUE_ORDERS: Final = AWAKE - {State.PLAYING, State.PAYING}
+STATES_WITH_DUE_ORDERS: Final = STATES_AFTER_BOOT - {State.PLAYING, State.PAYING}
 
 #: The sets by their names in the generated state table.
 STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
-    EVERYWHERE: "everywhere",
-    AWAKE: "awake",
+    ALL_STATES: "everywhere",
+    STATES_AFTER_BOOT: "awake",
     STATES_AFTER_SELF_TEST: "listening",
     STATES_SERVICEABLE: "serviceable",
-    AT_WORK: "at work",
-    RULING: "ruling",
+    STATES_WITH_STAFF_AT_WORK: "at work",
+    STATES_FOR_RULINGS: "ruling",
     STATES_FOR_PRIZE_RULINGS: "ruling on prizes",
-    PAYABLE: "payable",
+    STATES_FOR_CASH_OUT: "payable",
     STATES_ON_CALL: "on call",
     STATES_ASKING_FOR_IDENTIFICATION: "challenged",
     STATES_SHOWING_OUTCOME: "showing",
@@ -72,7 +72,7 @@ STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
 }
 
 
-def only(state: State) -> frozenset[State]:
+def single_state(state: State) -> frozenset[State]:
     """Return the set that contains this state only, for a rule that applies in one state."""
     return frozenset({state})
 

@@ -52,10 +52,10 @@ class ClockEvidence:
     ``now`` is the time that the clock shows.
     """
 
-    now: datetime
-    last_good: datetime | None
+    shown_time: datetime
+    last_trusted_time: datetime | None
     """The last time known to be right, or None if there never was one."""
-    elapsed: timedelta | None
+    elapsed_since_trusted: timedelta | None
     """The time since ``last_good`` by the monotonic clock, or None if the machine was off in between."""
     was_set_unconfirmed: bool = False
     """Whether the clock was set before the machine was switched off, and nobody has confirmed it since."""
@@ -63,7 +63,7 @@ class ClockEvidence:
 
 def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, last_good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
+    now, last_good, elapsed = evidence.shown_time, evidence.last_trusted_time, evidence.elapsed_since_trusted
     if now < EARLIEST_PLAUSIBLE_TIME:
         return ClockDoubtReason.BEFORE_MADE
     if last_good is None:
@@ -97,26 +97,26 @@ class Timekeeper:
         self._was_set_unconfirmed = was_set_unconfirmed
         self._running = False
         self._since_ns = clock.monotonic_ns()
-        self.look()
+        self.check_clock()
 
-    def look(self) -> ClockDoubtReason | None:
+    def check_clock(self) -> ClockDoubtReason | None:
         """Check the clock now; return the reason why it is not trusted, or None if it is trusted.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """
-        doubt = self.doubt
+        doubt = self.clock_doubt
         if doubt is None and not self._running:
-            self.confirm()
+            self.confirm_time()
         return doubt
 
     @property
-    def doubt(self) -> ClockDoubtReason | None:
+    def clock_doubt(self) -> ClockDoubtReason | None:
         """Return why the clock cannot be trusted at this moment, or None if it can."""
         return find_clock_doubt(
             ClockEvidence(
-                now=self._clock.now(),
-                last_good=self._last_trusted_time,
-                elapsed=self._elapsed if self._running else None,
+                shown_time=self._clock.now(),
+                last_trusted_time=self._last_trusted_time,
+                elapsed_since_trusted=self._elapsed if self._running else None,
                 was_set_unconfirmed=self._was_set_unconfirmed,
             )
         )
@@ -124,7 +124,7 @@ class Timekeeper:
     @property
     def is_clock_trusted(self) -> bool:
         """Return whether the clock is trusted, so that dates may be printed and deadlines may expire."""
-        return self.doubt is None
+        return self.clock_doubt is None
 
     @property
     def trusted_time(self) -> datetime | None:
@@ -149,7 +149,7 @@ class Timekeeper:
         """Return the clock's time, limited so that date arithmetic cannot overflow."""
         return min(self._clock.now(), LATEST_TIME)
 
-    def confirm(self) -> None:
+    def confirm_time(self) -> None:
         """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
         self._last_trusted_time, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
         self._running, self._was_set_unconfirmed = True, False

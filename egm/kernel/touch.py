@@ -18,15 +18,15 @@ TouchPoint = tuple[int, int]
 Matrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
 #: Positions of the crosses, in tenths of the picture's width and height.
-_CROSS_POSITIONS_IN_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
+_CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.
 CALIBRATION_CROSSES: Final[tuple[TouchPoint, ...]] = tuple(
-    (COORDINATE_UNIT * x // 10, COORDINATE_UNIT * y // 10) for x, y in _CROSS_POSITIONS_IN_TENTHS
+    (COORDINATE_UNIT * x // 10, COORDINATE_UNIT * y // 10) for x, y in _CROSS_POSITIONS_TENTHS
 )
 #: Tolerance for the finger's inaccuracy and the panel's non-linearity.
-_NEAR: Final = COORDINATE_UNIT // 40
+_TOUCH_TOLERANCE: Final = COORDINATE_UNIT // 40
 #: No touch is detected farther from the picture than this.
-_FAR: Final = 4 * COORDINATE_UNIT
+_TOUCH_COORDINATE_MAX: Final = 4 * COORDINATE_UNIT
 
 
 class CalibrationError(OperatorError):
@@ -36,7 +36,7 @@ class CalibrationError(OperatorError):
 def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     """Return the calibration map fitted to the touches of :data:`CALIBRATION_CROSSES`. Raises CalibrationError."""
     if len(touches) != len(CALIBRATION_CROSSES) or any(
-        not -_FAR <= value <= _FAR for place in touches for value in place
+        not -_TOUCH_COORDINATE_MAX <= value <= _TOUCH_COORDINATE_MAX for place in touches for value in place
     ):
         raise CalibrationError(
             f"expected {len(CALIBRATION_CROSSES)} touches on the screen, found {len(touches)}, or one off the screen"
@@ -53,7 +53,7 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     matrix[2], matrix[5] = matrix[2] * COORDINATE_UNIT, matrix[5] * COORDINATE_UNIT
     for number, (place, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
         position = calibrate_touch(tuple(matrix), *place)
-        if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _NEAR:
+        if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _TOUCH_TOLERANCE:
             raise CalibrationError(f"touch {number} was too far from its cross")
     return tuple(matrix)
 

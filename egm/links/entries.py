@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.links.keys import LinksKey
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
@@ -60,35 +60,37 @@ class WinsRead:
     """The number of wins that the host has read."""
 
 
-HOST_START_AWAITED: Final = Entry(
+HOST_START_AWAITED: Final = EntryDeclaration(
     kind="host.start_awaited",
     record=HostNamed,
-    about="The machine waits for a host to start it for the first time, as the jurisdiction requires.",
-    writes=(LinksKey.HOST_KNOWN,),
+    description="The machine waits for a host to start it for the first time, as the jurisdiction requires.",
+    written_keys=(LinksKey.HOST_KNOWN,),
 )
-HOST_AWAITED: Final = Entry(
+HOST_AWAITED: Final = EntryDeclaration(
     kind="host.awaited",
     record=HostNamed,
-    about="The machine has started and waits for a host to poll it.",
-    writes=(LinksKey.HOST_SILENT,),
+    description="The machine has started and waits for a host to poll it.",
+    written_keys=(LinksKey.HOST_SILENT,),
 )
-HOST_LINK_LOST: Final = Entry(
+HOST_LINK_LOST: Final = EntryDeclaration(
     kind="host.link_lost",
     record=HostNamed,
-    about="A host has stopped polling.",
+    description="A host has stopped polling.",
     counts={"host_comm_loss": 1},
-    writes=(LinksKey.HOST_SILENT,),
+    written_keys=(LinksKey.HOST_SILENT,),
 )
-HOST_LINK_UP: Final = Entry(
+HOST_LINK_UP: Final = EntryDeclaration(
     kind="host.link_up",
     record=HostNamed,
-    about="A host polls the machine.",
-    writes=(LinksKey.HOST_SILENT,),
+    description="A host polls the machine.",
+    written_keys=(LinksKey.HOST_SILENT,),
 )
-HOST_TIME: Final = Entry(kind="host.time", record=HostTime, writes=(LinksKey.HOST_TIME,))
-HOST_POLL_FAILED: Final = Entry(kind="host.poll_failed", record=PollFailed)
-HOST_UNSIGNED: Final = Entry(kind="host.unsigned", record=SoftwareNotSigned)
-WINS_READ: Final = Entry(kind="progressive.read", record=WinsRead, writes=(ProgressiveKey.WIN,))
+HOST_TIME: Final = EntryDeclaration(kind="host.time", record=HostTime, written_keys=(LinksKey.HOST_TIME,))
+HOST_POLL_FAILED: Final = EntryDeclaration(kind="host.poll_failed", record=PollFailed)
+HOST_UNSIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
+WINS_READ: Final = EntryDeclaration(
+    kind="progressive.read", record=WinsRead, written_keys=(ProgressiveKey.WIN,)
+)
 
 
 # ---------------------------------------------------------------------------------------------- a verifier (GAT)
@@ -139,5 +141,5 @@ class GatResult:
     """The reason why the calculation failed, or empty."""
 
 
-GAT_REQUEST: Final = Entry(kind="gat.request", record=GatRequest, writes=(LinksKey.GAT,))
-GAT_RESULT: Final = Entry(kind="gat.result", record=GatResult, writes=(LinksKey.GAT,))
+GAT_REQUEST: Final = EntryDeclaration(kind="gat.request", record=GatRequest, written_keys=(LinksKey.GAT,))
+GAT_RESULT: Final = EntryDeclaration(kind="gat.result", record=GatResult, written_keys=(LinksKey.GAT,))

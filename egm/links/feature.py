@@ -13,13 +13,13 @@ from egm.record_fields import Time
 
 LINKS: Final = Feature(
     name="links",
-    keys=LinksKey,
-    values={
+    storage_keys=LinksKey,
+    value_types={
         LinksKey.GAT: entries.GatCalculation,
         LinksKey.HOST_SILENT: Time,
         LinksKey.HOST_KNOWN: bool,
         LinksKey.HOST_TIME: int,
     },
-    entries=list_entries(entries),
-    services=(create_exporter, create_sas_lines, create_gat_port),
+    entry_declarations=list_entries(entries),
+    service_factories=(create_exporter, create_sas_lines, create_gat_port),
 )

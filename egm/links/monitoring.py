@@ -66,7 +66,7 @@ class MetricsService:
         exporter = await self._open_metrics_port()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
-            replace_transient(self._context.folder.run / "metrics.port", str(exporter.port))
+            replace_transient(self._context.state_folder.run / "metrics.port", str(exporter.port))
             while True:
                 wake_at = loop.time() + _LAG_CHECK_SECONDS
                 await asyncio.sleep(_LAG_CHECK_SECONDS)
@@ -74,15 +74,15 @@ class MetricsService:
 
     async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
-        port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
-        token = read_or_create_token(self._context.folder.metrics_token)
+        port, hosts = self._context.cabinet_file.metrics.port, self._context.cabinet_file.metrics.hosts
+        token = read_or_create_token(self._context.state_folder.metrics_token)
         while True:
             try:
                 exporter = MetricsExporter(self._collector, port, hosts, token)
             except OSError as error:
-                if PORT_TAKEN_FAULT not in self._machine.faults:
+                if PORT_TAKEN_FAULT not in self._machine.active_faults:
                     detail = f"port {port}: {error.strerror}"
-                    self._context.handle(
+                    self._context.submit_event(
                         Event(EventType.FAULT_RAISED, FaultChange(code=PORT_TAKEN_FAULT, detail=detail))
                     )
                 if not self._said:
@@ -94,8 +94,8 @@ class MetricsService:
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
-            if PORT_TAKEN_FAULT in self._machine.faults:
-                self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN_FAULT)))
+            if PORT_TAKEN_FAULT in self._machine.active_faults:
+                self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN_FAULT)))
             return exporter
 
     def process_change(self, now: Snapshot) -> None:
@@ -141,7 +141,7 @@ class MetricsService:
         def report_reading() -> None:
             """Report to the machine that the metrics were read; does nothing once the machine has stopped."""
             with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
-                loop.call_soon_threadsafe(self._context.handle, event)
+                loop.call_soon_threadsafe(self._context.submit_event, event)
 
         return report_reading
 
@@ -170,11 +170,11 @@ class MetricsService:
             "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
             int(self._machine.journal.head_hash[:12], 16),
         )
-        yield from build_meter_families(reading, iter_known_occurrences(self._machine.entries))
+        yield from build_meter_families(reading, iter_known_occurrences(self._machine.entry_declarations))
         yield _build_flags_metric(
             "egm_state", "state", State, (now.state,), "1 for the state the machine is in."
         )
-        faults = self._machine.faults
+        faults = self._machine.active_faults
         yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each standing fault.")
         tilts = [tilt.code for tilt in now.tilts]
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
@@ -185,7 +185,7 @@ class MetricsService:
             "egm_held", "source", sources, sources, "1 for each host, link or person that stops play."
         )
         yield _build_technician_metric(self._machine.memory.get(StaffKey.INTERVENTION))
-        yield from self._machine.component(Features).metrics(self._machine)
+        yield from self._machine.component(Features).iter_metrics(self._machine)
 
 
 def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:

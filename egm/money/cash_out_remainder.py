@@ -60,12 +60,12 @@ def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
     """
-    if not machine.cash_cents:
+    if not machine.cashable_cents:
         return None
     if machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is True:
-        return CashOutRemainder(amount_cents=machine.cash_cents)
+        return CashOutRemainder(amount_cents=machine.cashable_cents)
     remainder = machine.memory.read(CashOutRemainder, MoneyKey.CASH_OUT_REMAINDER)
-    return remainder if remainder is not None and remainder.amount_cents == machine.cash_cents else None
+    return remainder if remainder is not None and remainder.amount_cents == machine.cashable_cents else None
 
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:

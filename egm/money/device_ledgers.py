@@ -87,7 +87,9 @@ class JournalEscrowLedger:
 
         It may not while a door is open, or while the machine waits for staff.
         """
-        return self._machine.component(Features).rules.derive_state(self._machine) in STATES_TAKING_TICKETS
+        return (
+            self._machine.component(Features).state_table.derive_state(self._machine) in STATES_TAKING_TICKETS
+        )
 
     def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
@@ -128,7 +130,7 @@ class JournalEscrowLedger:
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
         )
         self._handle(EventType.BILL_STACKED)
-        if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.faults:
+        if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.active_faults:
             self._handle(EventType.BILL_LOST, why=_METER_JUMP_REASON)
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
@@ -342,7 +344,7 @@ class JournalCoinLedger:
         that cannot be credited.
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
-        if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.faults:
+        if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
             uncredited_coins = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
             most_cents = uncredited_coins.most_cents + sum(cents for cents, _ in coins)
             self._handle(

@@ -201,7 +201,7 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
-    return bool(disputes) and any(disputed.fault_code not in machine.faults for disputed in disputes)
+    return bool(disputes) and any(disputed.fault_code not in machine.active_faults for disputed in disputes)
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
@@ -228,7 +228,7 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
-    form = event.of(DisputedAmountForm)
+    form = event.read_payload(DisputedAmountForm)
     disputed = list_disputed_amounts(machine).get(form.disputed)
     if disputed is None or not are_texts_filled_in(form.reason):
         return False
@@ -254,7 +254,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
 
     The last ruling about a device also clears the device's fault.
     """
-    form = event.of(DisputedAmountForm)
+    form = event.read_payload(DisputedAmountForm)
     disputed = list_disputed_amounts(machine)[form.disputed]
     amount_cents = _find_awarded_cents(disputed, form)
     if amount_cents is None:

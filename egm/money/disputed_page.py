@@ -8,10 +8,17 @@ from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain, say_time
+from egm.staff.words import (
+    BACK,
+    build_column_titles,
+    build_money_text,
+    build_plain_text,
+    build_text,
+    build_time_text,
+)
 
 
 class DisputedAmountsPage(MenuPage):
@@ -22,11 +29,11 @@ class DisputedAmountsPage(MenuPage):
         rows = tuple(
             PageRow(
                 cells=(
-                    say_time(disputed.since),
-                    say_plain(disputed.id),
-                    say_plain(disputed.reason),
-                    say_money(disputed.smallest_cents),
-                    say_money(disputed.largest_cents),
+                    build_time_text(disputed.since),
+                    build_plain_text(disputed.id),
+                    build_plain_text(disputed.reason),
+                    build_money_text(disputed.smallest_cents),
+                    build_money_text(disputed.largest_cents),
                 ),
                 action=f"disputed:{disputed.id}",
                 icon="warning",
@@ -34,13 +41,13 @@ class DisputedAmountsPage(MenuPage):
             for disputed in list_disputed_amounts(machine).values()
         )
         table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
-        return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
+        return ServicePage(id="", title=build_text("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return (
-            refuse("not_offered")
+            build_refusal("not_offered")
             if disputed is None
             else OpenPage(FormFillingPage(_build_ruling_form(disputed)))
         )
@@ -49,14 +56,14 @@ class DisputedAmountsPage(MenuPage):
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
     """Return the form for a ruling on a dispute, which limits the amount to the dispute's bounds."""
     if disputed.is_about_printed_ticket:
-        return replace(DISPUTED_TICKET_FORM, values={"disputed": disputed.id})
+        return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed.id})
     fields = tuple(
         replace(entry, value_min=disputed.smallest_cents, value_max=disputed.largest_cents)
         if entry.name == "amount_cents"
         else entry
         for entry in DISPUTED_AMOUNT_FORM.fields
     )
-    return replace(DISPUTED_AMOUNT_FORM, fields=fields, values={"disputed": disputed.id})
+    return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed.id})
 
 
 PAGES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedAmountsPage),)

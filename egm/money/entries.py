@@ -6,11 +6,11 @@ from types import NoneType
 from typing import Final, Literal
 
 from egm.host.keys import HostKey
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.messages import HandpayKind
-from egm.kernel.significance import Clear, Effect, Significance
+from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
 from egm.money.records.money import CashOutRecord, CoinPayoutProgress, HandpayForm, HandpayRecord, PrizeRecord
@@ -94,129 +94,129 @@ class PaperRejected:
     reason: str
 
 
-BILL_ESCROW: Final = Entry(
+BILL_ESCROW: Final = EntryDeclaration(
     kind="bill.escrow",
     record=NoneType,
-    about="A bill is ordered into the box and its credit reserved.",
+    description="A bill is ordered into the box and its credit reserved.",
     phase=Phase.RESERVE,
-    moves=(Moves("world:bill", _CASHABLE),),
-    writes=(MoneyKey.PAPER,),
+    permitted_transfers=(PermittedTransfer("world:bill", _CASHABLE),),
+    written_keys=(MoneyKey.PAPER,),
 )
-BILL_IN: Final = Entry(
+BILL_IN: Final = EntryDeclaration(
     kind="bill.in",
     record=BillIn,
     phase=Phase.SETTLE,
-    settles=(BILL_ESCROW,),
+    settled_reservations=(BILL_ESCROW,),
     counts={"bills_accepted": 1},
-    writes=(MoneyKey.PAPER,),
-    subject="amount_cents",
+    written_keys=(MoneyKey.PAPER,),
+    subject_field="amount_cents",
     significance={
-        "100": Significance(Effect.LOG, sas=0x47),
-        "200": Significance(Effect.LOG, sas=0x4D),
-        "500": Significance(Effect.LOG, sas=0x48),
-        "1000": Significance(Effect.LOG, sas=0x49),
-        "2000": Significance(Effect.LOG, sas=0x4A),
-        "5000": Significance(Effect.LOG, sas=0x4B),
-        "10000": Significance(Effect.LOG, sas=0x4C),
-        "20000": Significance(Effect.LOG, sas=0x50),
-        "50000": Significance(Effect.LOG, sas=0x4E),
-        "*": Significance(Effect.LOG, sas=0x4F),
+        "100": Significance(EventEffect.LOG, sas_exception_code=0x47),
+        "200": Significance(EventEffect.LOG, sas_exception_code=0x4D),
+        "500": Significance(EventEffect.LOG, sas_exception_code=0x48),
+        "1000": Significance(EventEffect.LOG, sas_exception_code=0x49),
+        "2000": Significance(EventEffect.LOG, sas_exception_code=0x4A),
+        "5000": Significance(EventEffect.LOG, sas_exception_code=0x4B),
+        "10000": Significance(EventEffect.LOG, sas_exception_code=0x4C),
+        "20000": Significance(EventEffect.LOG, sas_exception_code=0x50),
+        "50000": Significance(EventEffect.LOG, sas_exception_code=0x4E),
+        "*": Significance(EventEffect.LOG, sas_exception_code=0x4F),
     },
     logs=(Log.BILLS,),
 )
-BILL_NOT_STACKED: Final = Entry(
+BILL_NOT_STACKED: Final = EntryDeclaration(
     kind="bill.not_stacked",
     record=BillNotStacked,
     phase=Phase.VOID,
-    settles=(BILL_ESCROW,),
+    settled_reservations=(BILL_ESCROW,),
     counts={"bills_not_stacked": 1},
-    writes=(MoneyKey.PAPER,),
-    may_write=(MoneyKey.DISPUTED,),
+    written_keys=(MoneyKey.PAPER,),
+    optional_keys=(MoneyKey.DISPUTED,),
 )
-VOUCHER_ESCROW: Final = Entry(
+VOUCHER_ESCROW: Final = EntryDeclaration(
     kind="voucher.escrow",
     record=NoneType,
-    about="A ticket is ordered into the box and its credit reserved.",
+    description="A ticket is ordered into the box and its credit reserved.",
     phase=Phase.RESERVE,
-    moves=(Moves("world:voucher_in:*", "credit:*:*"),),
-    writes=(MoneyKey.PAPER,),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer("world:voucher_in:*", "credit:*:*"),),
+    written_keys=(MoneyKey.PAPER,),
+    significance=Significance(EventEffect.LOG),
 )
-VOUCHER_IN: Final = Entry(
+VOUCHER_IN: Final = EntryDeclaration(
     kind="voucher.in",
     record=TicketIn,
     phase=Phase.SETTLE,
-    settles=(VOUCHER_ESCROW,),
+    settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
-    writes=(MoneyKey.PAPER,),
-    may_write=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.PAPER,),
+    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
-VOUCHER_DISPUTED: Final = Entry(
+VOUCHER_DISPUTED: Final = EntryDeclaration(
     kind="voucher.disputed",
     record=TicketDisputed,
     phase=Phase.VOID,
-    settles=(VOUCHER_ESCROW,),
+    settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
-    writes=(MoneyKey.PAPER, MoneyKey.DISPUTED),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.PAPER, MoneyKey.DISPUTED),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
-VOUCHER_NOT_STACKED: Final = Entry(
+VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=TicketNotStacked,
     phase=Phase.VOID,
-    settles=(VOUCHER_ESCROW,),
+    settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
-    writes=(MoneyKey.PAPER,),
-    may_write=(HostKey.TICKET, MoneyKey.DISPUTED),
+    written_keys=(MoneyKey.PAPER,),
+    optional_keys=(HostKey.TICKET, MoneyKey.DISPUTED),
 )
-VOUCHER_REFUSED: Final = Entry(
+VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=PaperRejected,
-    about="No ledger redeems the ticket; it is returned.",
+    description="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
-PAPER_MARK: Final = Entry(
+PAPER_MARK: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
-    about="The position of the acceptor's protocol changed while a bill or ticket is open.",
-    writes=(MoneyKey.PAPER,),
+    description="The position of the acceptor's protocol changed while a bill or ticket is open.",
+    written_keys=(MoneyKey.PAPER,),
     is_bookkeeping=True,
 )
-PAPER_MOVING: Final = Entry(
+PAPER_MOVING: Final = EntryDeclaration(
     kind="bill.moving",
     record=NoneType,
-    about="The acceptor reports in which direction a bill or ticket moves.",
-    writes=(MoneyKey.PAPER,),
+    description="The acceptor reports in which direction a bill or ticket moves.",
+    written_keys=(MoneyKey.PAPER,),
 )
-PAPER_CONFIRMED: Final = Entry(
+PAPER_CONFIRMED: Final = EntryDeclaration(
     kind="bill.confirmed",
     record=NoneType,
-    about="The acceptor has confirmed that it received the acknowledgement of a stacked bill or ticket.",
-    writes=(MoneyKey.PAPER,),
+    description="The acceptor has confirmed that it received the acknowledgement of a stacked bill or ticket.",
+    written_keys=(MoneyKey.PAPER,),
 )
-BILL_RETURNED: Final = Entry(
+BILL_RETURNED: Final = EntryDeclaration(
     kind="bill.returned",
     record=PaperRejected,
-    about="A bill was returned to the player.",
+    description="A bill was returned to the player.",
     counts={"bills_returned": 1},
-    may_write=(HostKey.TICKET,),
+    optional_keys=(HostKey.TICKET,),
 )
-VOUCHER_RETURNED: Final = Entry(
+VOUCHER_RETURNED: Final = EntryDeclaration(
     kind="voucher.returned",
     record=PaperRejected,
-    about="A ticket was returned to the player.",
+    description="A ticket was returned to the player.",
     counts={"vouchers_returned": 1},
-    may_write=(HostKey.TICKET,),
+    optional_keys=(HostKey.TICKET,),
 )
-BILL_REJECTED: Final = Entry(
+BILL_REJECTED: Final = EntryDeclaration(
     kind="bill.rejected",
     record=PaperRejected,
-    about="The acceptor rejected something by itself.",
+    description="The acceptor rejected something by itself.",
     counts={"bills_rejected": 1},
-    significance=Significance(Effect.LOG, sas=0x2B),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x2B),
 )
 
 
@@ -230,24 +230,24 @@ class CoinInDisputed:
 
 #: The transfers when coins are accepted: to the player's credit, and to the hopper or the drop box.
 _COINS_IN_MOVES: Final = (
-    Moves("world:coin", _CASHABLE),
-    Moves("stock:floor", "stock:hopper"),
-    Moves("stock:floor", "stock:coin_box"),
+    PermittedTransfer("world:coin", _CASHABLE),
+    PermittedTransfer("stock:floor", "stock:hopper"),
+    PermittedTransfer("stock:floor", "stock:coin_box"),
 )
-COIN_IN: Final = Entry(
+COIN_IN: Final = EntryDeclaration(
     kind="coin.in",
     record=NoneType,
-    about="Coins were accepted and credited.",
-    moves=_COINS_IN_MOVES,
+    description="Coins were accepted and credited.",
+    permitted_transfers=_COINS_IN_MOVES,
     counts={"coins_accepted": None},
-    writes=(MoneyKey.COIN_EVENTS,),
+    written_keys=(MoneyKey.COIN_EVENTS,),
 )
-COIN_IN_DISPUTED: Final = Entry(
+COIN_IN_DISPUTED: Final = EntryDeclaration(
     kind="coin.in",
     record=CoinInDisputed,
-    moves=_COINS_IN_MOVES,
+    permitted_transfers=_COINS_IN_MOVES,
     counts={"coins_accepted": None},
-    writes=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTED),
+    written_keys=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTED),
 )
 
 
@@ -277,57 +277,57 @@ class CashOutVoided:
     why: str
 
 
-VOUCHER_REQUEST: Final = Entry(
+VOUCHER_REQUEST: Final = EntryDeclaration(
     kind="voucher.request",
     record=NoneType,
-    about="Credit is reserved for a ticket.",
+    description="Credit is reserved for a ticket.",
     phase=Phase.RESERVE,
-    moves=(Moves("credit:*:*", "out:voucher:*"),),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
-    significance=Significance(Effect.LOG, sas=0x66),
+    permitted_transfers=(PermittedTransfer("credit:*:*", "out:voucher:*"),),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x66),
 )
-TICKET_PENDING: Final = Entry(
+TICKET_PENDING: Final = EntryDeclaration(
     kind="ticket.pending",
     record=NoneType,
-    about="The printer has accepted a ticket, a slip or a test print.",
-    writes=(MoneyKey.PRINT,),
+    description="The printer has accepted a ticket, a slip or a test print.",
+    written_keys=(MoneyKey.PRINT,),
 )
-TICKET_PRINTING: Final = Entry(
+TICKET_PRINTING: Final = EntryDeclaration(
     kind="ticket.printing",
     record=NoneType,
-    about="The printer has started to print.",
-    writes=(MoneyKey.PRINT,),
+    description="The printer has started to print.",
+    written_keys=(MoneyKey.PRINT,),
 )
-VOUCHER_OUT: Final = Entry(
+VOUCHER_OUT: Final = EntryDeclaration(
     kind="voucher.out",
     record=TicketOut,
     phase=Phase.SETTLE,
-    settles=(VOUCHER_REQUEST,),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
-    may_write=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
-    significance=Significance(Effect.LOG, sas=0x3D),
+    settled_reservations=(VOUCHER_REQUEST,),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
+    optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
     logs=(Log.VOUCHERS,),
 )
-TICKET_TAKEN: Final = Entry(
+TICKET_TAKEN: Final = EntryDeclaration(
     kind="ticket.taken",
     record=TicketTaken,
-    writes=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT,),
 )
-TICKET_CASH_OUT_VOID: Final = Entry(
+TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     kind="cashout.void",
     record=CashOutVoided,
-    about="A ticket was not printed; its amount is on the credit meter again.",
+    description="A ticket was not printed; its amount is on the credit meter again.",
     phase=Phase.VOID,
-    settles=(VOUCHER_REQUEST,),
-    writes=(MoneyKey.PAY_OUT,),
-    may_write=(MoneyKey.PRINT, MoneyKey.CASH_OUT_REMAINDER),
+    settled_reservations=(VOUCHER_REQUEST,),
+    written_keys=(MoneyKey.PAY_OUT,),
+    optional_keys=(MoneyKey.PRINT, MoneyKey.CASH_OUT_REMAINDER),
 )
-TICKET_DISPUTED: Final = Entry(
+TICKET_DISPUTED: Final = EntryDeclaration(
     kind="ticket.disputed",
     record=DisputeDetails,
-    about="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
-    writes=(MoneyKey.PRINT, MoneyKey.DISPUTED),
-    significance=Significance(Effect.LOG),
+    description="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
+    written_keys=(MoneyKey.PRINT, MoneyKey.DISPUTED),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
 
@@ -368,62 +368,65 @@ class CoinsOutOfVoided:
 
 
 #: The transfers when the hopper has paid coins.
-_COINS_DISPENSED_MOVES: Final = (Moves(_CASHABLE, "out:hopper"), Moves("stock:hopper", "stock:floor"))
-COINS_REQUEST: Final = Entry(
+_COINS_DISPENSED_MOVES: Final = (
+    PermittedTransfer(_CASHABLE, "out:hopper"),
+    PermittedTransfer("stock:hopper", "stock:floor"),
+)
+COINS_REQUEST: Final = EntryDeclaration(
     kind="coins.request",
     record=NoneType,
-    about="Credit is reserved for coins from the hopper.",
+    description="Credit is reserved for coins from the hopper.",
     phase=Phase.RESERVE,
-    moves=_COINS_DISPENSED_MOVES,
-    writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
-    significance=Significance(Effect.LOG, sas=0x66),
+    permitted_transfers=_COINS_DISPENSED_MOVES,
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x66),
 )
-COINS_ORDERED: Final = Entry(
+COINS_ORDERED: Final = EntryDeclaration(
     kind="coins.ordered",
     record=NoneType,
-    about="The driver is about to order coins from the hopper; the hopper's counters before the order are stored.",
-    writes=(MoneyKey.HOPPER,),
+    description="The driver is about to order coins from the hopper; the hopper's counters before it are stored.",
+    written_keys=(MoneyKey.HOPPER,),
 )
-COINS_COUNTED: Final = Entry(
+COINS_COUNTED: Final = EntryDeclaration(
     kind="coins.counted",
     record=CoinsCounted,
-    writes=(MoneyKey.HOPPER,),
+    written_keys=(MoneyKey.HOPPER,),
 )
-COINS_OUT: Final = Entry(
+COINS_OUT: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOut,
     phase=Phase.SETTLE,
-    settles=(COINS_REQUEST,),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
-    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
+    settled_reservations=(COINS_REQUEST,),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
+    optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
-COINS_CASH_OUT_VOID: Final = Entry(
+COINS_CASH_OUT_VOID: Final = EntryDeclaration(
     kind="cashout.void",
     record=CashOutVoided,
-    about="The hopper did not pay all coins; their amount is on the credit meter again.",
+    description="The hopper did not pay all coins; their amount is on the credit meter again.",
     phase=Phase.VOID,
-    settles=(COINS_REQUEST,),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
-    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
+    settled_reservations=(COINS_REQUEST,),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
+    optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
-COINS_OUT_OF_VOIDED: Final = Entry(
+COINS_OUT_OF_VOIDED: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOutOfVoided,
-    moves=_COINS_DISPENSED_MOVES,
-    writes=(MoneyKey.COINS_DISPENSED,),
-    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
+    permitted_transfers=_COINS_DISPENSED_MOVES,
+    written_keys=(MoneyKey.COINS_DISPENSED,),
+    optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
-CASH_OUT_ENDED: Final = Entry(
+CASH_OUT_ENDED: Final = EntryDeclaration(
     kind="cashout.ended",
     record=NoneType,
-    about="The balance has changed, so no remainder of a cash-out waits to be paid any more.",
-    writes=(MoneyKey.CASH_OUT_REMAINDER,),
+    description="The balance has changed, so no remainder of a cash-out waits to be paid any more.",
+    written_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
-CREDIT_CONVERTED: Final = Entry(
+CREDIT_CONVERTED: Final = EntryDeclaration(
     kind="credit.converted",
     record=NoneType,
-    about="Nonrestricted credit has become cashable, to be paid out.",
-    moves=(Moves("credit:*:nonrestricted", _CASHABLE),),
+    description="Nonrestricted credit has become cashable, to be paid out.",
+    permitted_transfers=(PermittedTransfer("credit:*:nonrestricted", _CASHABLE),),
 )
 
 
@@ -432,8 +435,8 @@ CREDIT_CONVERTED: Final = Entry(
 class HandpayMethodChosen:
     """The player has requested a ticket instead of the hand-pay, or has withdrawn the request."""
 
-    handpay_id: str
-    payment_method: Literal["ticket", "hand"]
+    handpay_id: str = field(metadata=stored_as("handpay"))
+    payment_method: Literal["ticket", "hand"] = field(metadata=stored_as("way"))
     """``ticket`` if the player requested a ticket; ``hand`` if they withdrew the request."""
 
 
@@ -488,63 +491,63 @@ class HandpayUnclaimed:
 
 #: Kinds of the entries of other features whose reservations a hand-pay settles.
 _WIN_RESERVATIONS: Final = ("game.end", "handpay.exchanged", "progressive.won")
-HANDPAY_PENDING: Final = Entry(
+HANDPAY_PENDING: Final = EntryDeclaration(
     kind="handpay.pending",
     record=NoneType,
-    about="The player's money is reserved for an attendant to pay.",
+    description="The player's money is reserved for an attendant to pay.",
     phase=Phase.RESERVE,
-    moves=(Moves(_CASHABLE, "out:handpay_cancelled_credit"),),
-    writes=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
-    significance=Significance(Effect.LOCK, Clear.ATTENDANT, sas=0x51),
+    permitted_transfers=(PermittedTransfer(_CASHABLE, "out:handpay_cancelled_credit"),),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
+    significance=Significance(EventEffect.LOCK, ClearCondition.ATTENDANT, sas_exception_code=0x51),
     logs=(Log.HANDPAYS,),
 )
-AFT_JACKPOT: Final = Entry(
+AFT_JACKPOT: Final = EntryDeclaration(
     kind="aft.complete",
     record=TransferRecord,
-    about="A bonus that the host awarded is reserved for an attendant to pay.",
+    description="A bonus that the host awarded is reserved for an attendant to pay.",
     phase=Phase.RESERVE,
-    moves=(Moves("house:bonus", "out:handpay_bonus"),),
-    writes=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer("house:bonus", "out:handpay_bonus"),),
+    written_keys=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
 )
-HANDPAY_WAY: Final = Entry(
+HANDPAY_WAY: Final = EntryDeclaration(
     kind="handpay.way",
     record=HandpayMethodChosen,
-    writes=(MoneyKey.HANDPAY,),
+    written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_RETURNED: Final = Entry(
+HANDPAY_RETURNED: Final = EntryDeclaration(
     kind="handpay.returned",
     record=HandpayReturned,
     phase=Phase.VOID,
-    settles=(HANDPAY_PENDING,),
-    writes=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
-    significance=Significance(Effect.LOG, sas=0x52),
+    settled_reservations=(HANDPAY_PENDING,),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_FORM: Final = Entry(
+HANDPAY_FORM: Final = EntryDeclaration(
     kind="handpay.form",
     record=HandpayFormFilled,
-    writes=(MoneyKey.HANDPAY,),
+    written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_PAID: Final = Entry(
+HANDPAY_PAID: Final = EntryDeclaration(
     kind="handpay.paid",
     record=HandpayPaid,
     phase=Phase.SETTLE,
-    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
+    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
     counts={"handpays.*": 1},
-    writes=(MoneyKey.HANDPAY, MoneyKey.SLIP),
-    significance=Significance(Effect.LOG, sas=0x52),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.SLIP),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_UNCLAIMED: Final = Entry(
+HANDPAY_UNCLAIMED: Final = EntryDeclaration(
     kind="handpay.unclaimed",
     record=HandpayUnclaimed,
     phase=Phase.VOID,
-    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
-    writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
+    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
 
@@ -569,45 +572,45 @@ class DisputeRuled(RulingDetails):
     """A commitment to the full number of the ticket that the ruling redeems."""
 
 
-DISPUTE_OPENED: Final = Entry(
+DISPUTE_OPENED: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputeDetails,
-    about="A device's reports do not settle whether money was paid or taken; staff decide.",
-    moves=(Moves("stock:hopper", "stock:floor"),),
-    writes=(MoneyKey.DISPUTED,),
-    significance=Significance(Effect.LOG),
+    description="A device's reports do not settle whether money was paid or taken; staff decide.",
+    permitted_transfers=(PermittedTransfer("stock:hopper", "stock:floor"),),
+    written_keys=(MoneyKey.DISPUTED,),
+    significance=Significance(EventEffect.LOG),
 )
-DISPUTE_OPENED_WITH_CREDIT: Final = Entry(
+DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputeDetails,
-    about="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
+    description="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
     phase=Phase.RESERVE,
-    moves=(Moves(_CASHABLE, "out:handpay_disputed"),),
-    writes=(MoneyKey.DISPUTED,),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer(_CASHABLE, "out:handpay_disputed"),),
+    written_keys=(MoneyKey.DISPUTED,),
+    significance=Significance(EventEffect.LOG),
 )
-DISPUTE_RELEASED: Final = Entry(
+DISPUTE_RELEASED: Final = EntryDeclaration(
     kind="disputed.released",
     record=DisputeReleased,
     phase=Phase.VOID,
-    settles=(DISPUTE_OPENED_WITH_CREDIT,),
-    writes=(MoneyKey.RULING,),
-    significance=Significance(Effect.LOG),
+    settled_reservations=(DISPUTE_OPENED_WITH_CREDIT,),
+    written_keys=(MoneyKey.RULING,),
+    significance=Significance(EventEffect.LOG),
 )
-DISPUTE_RULED: Final = Entry(
+DISPUTE_RULED: Final = EntryDeclaration(
     kind="disputed.ruled",
     record=DisputeRuled,
-    moves=(
-        Moves("house:disputed", "out:handpay_disputed"),
-        Moves("world:voucher_in:*", "out:handpay_disputed"),
-        Moves(_CASHABLE, "out:handpay_disputed"),
-        Moves(_CASHABLE, "out:hopper"),
-        Moves("stock:hopper", "stock:floor"),
+    permitted_transfers=(
+        PermittedTransfer("house:disputed", "out:handpay_disputed"),
+        PermittedTransfer("world:voucher_in:*", "out:handpay_disputed"),
+        PermittedTransfer(_CASHABLE, "out:handpay_disputed"),
+        PermittedTransfer(_CASHABLE, "out:hopper"),
+        PermittedTransfer("stock:hopper", "stock:floor"),
     ),
     counts={"rulings": 1},
-    writes=(MoneyKey.DISPUTED,),
-    may_write=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.DISPUTED,),
+    optional_keys=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -690,70 +693,70 @@ class CreditsForfeited(RulingDetails):
     amount_cents: Cents
 
 
-COMPLEMENT_PAID: Final = Entry(
+COMPLEMENT_PAID: Final = EntryDeclaration(
     kind="complement.paid",
     record=ComplementPaid,
-    moves=(Moves("house:complement", "out:handpay_complement"),),
+    permitted_transfers=(PermittedTransfer("house:complement", "out:handpay_complement"),),
     counts={"complements": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.COMPLEMENTS,),
 )
-ORPHAN_CREDITS: Final = Entry(
+ORPHAN_CREDITS: Final = EntryDeclaration(
     kind="orphan.credits",
     record=OrphanCredits,
-    moves=(
-        Moves(_CASHABLE, "house:orphan"),
-        Moves("credit:*:nonrestricted", "house:orphan"),
-        Moves("credit:*:restricted", "house:expired"),
+    permitted_transfers=(
+        PermittedTransfer(_CASHABLE, "house:orphan"),
+        PermittedTransfer("credit:*:nonrestricted", "house:orphan"),
+        PermittedTransfer("credit:*:restricted", "house:expired"),
     ),
     counts={"orphans": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
-ORPHAN_HANDPAY: Final = Entry(
+ORPHAN_HANDPAY: Final = EntryDeclaration(
     kind="orphan.handpay",
     record=OrphanHandpay,
-    moves=(
-        Moves(_CASHABLE, "house:orphan"),
-        Moves("house:*", "house:orphan"),
-        Moves("prizes:*:offered", "prizes:*:unclaimed"),
+    permitted_transfers=(
+        PermittedTransfer(_CASHABLE, "house:orphan"),
+        PermittedTransfer("house:*", "house:orphan"),
+        PermittedTransfer("prizes:*:offered", "prizes:*:unclaimed"),
     ),
     counts={"orphans": 1},
-    writes=(MoneyKey.UNCLAIMED,),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.UNCLAIMED,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
-ORPHAN_TICKET: Final = Entry(
+ORPHAN_TICKET: Final = EntryDeclaration(
     kind="orphan.ticket",
     record=OrphanTicket,
-    moves=(Moves("world:voucher_in:*", "house:orphan"),),
+    permitted_transfers=(PermittedTransfer("world:voucher_in:*", "house:orphan"),),
     counts={"orphans": 1},
-    may_write=(MoneyKey.TICKETS,),
-    significance=Significance(Effect.LOG),
+    optional_keys=(MoneyKey.TICKETS,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
-ORPHAN_REFUSED: Final = Entry(
+ORPHAN_REFUSED: Final = EntryDeclaration(
     kind="orphan.refused",
     record=OrphanRefused,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
-PRIZE_FORFEITED: Final = Entry(
+PRIZE_FORFEITED: Final = EntryDeclaration(
     kind="forfeit.prize",
     record=PrizeForfeited,
     phase=Phase.VOID,
-    settles=(AFT_JACKPOT, *_WIN_RESERVATIONS),
+    settled_reservations=(AFT_JACKPOT, *_WIN_RESERVATIONS),
     counts={"forfeits": 1},
-    writes=(MoneyKey.HANDPAY,),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.HANDPAY,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.FORFEITS,),
 )
-CREDITS_FORFEITED: Final = Entry(
+CREDITS_FORFEITED: Final = EntryDeclaration(
     kind="forfeit.credits",
     record=CreditsForfeited,
-    moves=(Moves("credit:*:*", "house:forfeit"),),
+    permitted_transfers=(PermittedTransfer("credit:*:*", "house:forfeit"),),
     counts={"forfeits": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.FORFEITS,),
 )
 
@@ -783,24 +786,24 @@ class TicketContradicted:
 class TicketLedgerMended:
     """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
 
-    repair: str
+    repair: str = field(metadata=stored_as("what"))
     """A text that says which copy was restored, and why."""
 
 
-TICKETS_CHECKED: Final = Entry(
+TICKETS_CHECKED: Final = EntryDeclaration(
     kind="tickets.checked",
     record=TicketLedgerChecked,
-    writes=(MoneyKey.TICKETS,),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.TICKETS,),
+    significance=Significance(EventEffect.LOG),
 )
-TICKETS_CONTRADICTED: Final = Entry(
+TICKETS_CONTRADICTED: Final = EntryDeclaration(
     kind="tickets.contradicted",
     record=TicketContradicted,
-    writes=(MoneyKey.TICKETS,),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.TICKETS,),
+    significance=Significance(EventEffect.LOG),
 )
-TICKETS_MENDED: Final = Entry(
+TICKETS_MENDED: Final = EntryDeclaration(
     kind="tickets.mended",
     record=TicketLedgerMended,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )

@@ -30,8 +30,8 @@ from egm.tickets.audit import LedgerAnchor
 
 MONEY_FEATURE: Final = Feature(
     name="money",
-    keys=MoneyKey,
-    values={  # not CASH_OUT_REMAINDER: earlier versions stored true instead of a record
+    storage_keys=MoneyKey,
+    value_types={  # not CASH_OUT_REMAINDER: earlier versions stored true instead of a record
         MoneyKey.PAY_OUT: CashOutRecord,
         MoneyKey.PRINT: PrintingRecord,
         MoneyKey.HOPPER: PayoutRecord,
@@ -47,11 +47,11 @@ MONEY_FEATURE: Final = Feature(
         MoneyKey.TICKETS: LedgerAnchor,
         MoneyKey.TICKET_TERMS: TicketTerms,
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=MONEY_RULES,
-    offers=(*PAGES, *FORMS, *MONEY_REGISTERS),
-    states=(
+    contributions=(*PAGES, *FORMS, *MONEY_REGISTERS),
+    derived_states=(
         DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),
     ),

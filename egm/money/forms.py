@@ -5,14 +5,22 @@ from typing import Final
 from egm.kernel.events import EventType
 from egm.money.rulings import credits_are_unclaimed, handpay_waits
 from egm.people import Permission
-from egm.staff.form import AMOUNT_FIELD, LOCATION_FIELD, PLAY_ID_FIELD, REASON_FIELD, Field, FieldKind, Form
+from egm.staff.form import (
+    AMOUNT_FIELD,
+    LOCATION_FIELD,
+    PLAY_ID_FIELD,
+    REASON_FIELD,
+    FieldKind,
+    Form,
+    FormField,
+)
 
 #: The ruling form for a disputed amount. Its page opens it with the bounds of the amount.
 DISPUTED_AMOUNT_FORM: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
-    fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON_FIELD),
+    fields=(FormField(name="amount_cents", kind=FieldKind.AMOUNT), REASON_FIELD),
 )
 
 #: The ruling form for a ticket that may have come out of the printer.
@@ -20,7 +28,7 @@ DISPUTED_TICKET_FORM: Final = Form(
     id="disputed_ticket",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
-    fields=(Field(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
+    fields=(FormField(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
 )
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -30,17 +38,17 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.PAY_BY_HAND,
         subject="money",
         fields=(
-            Field(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
-            Field(name="name", is_required=False),
-            Field(
+            FormField(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
+            FormField(name="name", is_required=False),
+            FormField(
                 name="document",
                 kind=FieldKind.CHOICE,
                 is_required=False,
                 choices=("passport", "identity_card", "licence", "permit"),
             ),
-            Field(name="number", is_required=False),
+            FormField(name="number", is_required=False),
         ),
-        needs=(handpay_waits,),
+        submission_guards=(handpay_waits,),
     ),
     Form(
         id="complement",
@@ -51,7 +59,7 @@ FORMS: Final[tuple[Form, ...]] = (
             AMOUNT_FIELD,
             REASON_FIELD,
             PLAY_ID_FIELD,
-            Field(name="slip", kind=FieldKind.NUMBER, is_required=False),
+            FormField(name="slip", kind=FieldKind.NUMBER, is_required=False),
         ),
     ),
     Form(
@@ -60,7 +68,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="players",
         fields=(LOCATION_FIELD,),
-        needs=(credits_are_unclaimed,),
+        submission_guards=(credits_are_unclaimed,),
     ),
     Form(
         id="orphan_handpay",
@@ -68,14 +76,14 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="players",
         fields=(LOCATION_FIELD,),
-        needs=(handpay_waits,),
+        submission_guards=(handpay_waits,),
     ),
     Form(
         id="orphan_ticket",
         event=EventType.ORPHAN_TICKET,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="number", kind=FieldKind.DIGITS), LOCATION_FIELD),
+        fields=(FormField(name="number", kind=FieldKind.DIGITS), LOCATION_FIELD),
     ),
     Form(
         id="forfeit_prize",

@@ -43,7 +43,7 @@ def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
 
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
-    handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.of(PaymentForm)
+    handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
     return form.method in machine.profile.by_hand.methods and (
         bool(form.identity) or not _needs_identity(machine, handpay.worth_cents)
     )
@@ -54,7 +54,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     """Record the form of a hand-pay: who will be paid and how. A later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    payment_form, identity = event.of(PaymentForm), ""
+    payment_form, identity = event.read_payload(PaymentForm), ""
     if payment_form.identity:
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")

@@ -1,38 +1,38 @@
 """Storage keys of money: payouts, hand-pays, disputes and tickets in the machine's path."""
 
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class MoneyKey(Key):
     """Storage keys of money: payouts in progress, hand-pays owed, disputes, and bills and tickets being stacked."""
 
-    PAY_OUT = "pay_out", ClearAction.OWED, Owner.PLAYER
+    PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER
     """The payout in progress."""
-    PRINT = "print", ClearAction.OWED, Owner.PLAYER
+    PRINT = "print", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the ticket being printed."""
-    HOPPER = "hopper", ClearAction.OWED, Owner.PLAYER
+    HOPPER = "hopper", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the payout in coins."""
-    COIN_EVENTS = "coins", ClearAction.IDENTITY, Owner.PLAYER
+    COIN_EVENTS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
-    COINS_DISPENSED = "coins_gone", ClearAction.OWED, Owner.PLAYER
+    COINS_DISPENSED = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
     """The coins that left the hopper in an abandoned payout and are not posted yet."""
-    DISPUTED = "disputed:", ClearAction.OWED, Owner.PLAYER
+    DISPUTED = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
     """Prefix of the keys of open disputes; each disputed amount has its own key."""
-    RULING = "ruling", ClearAction.OWED, Owner.PLAYER
+    RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
     """A ruling on a disputed amount that is not posted yet."""
-    HANDPAY = "handpay", ClearAction.OWED, Owner.PLAYER
+    HANDPAY = "handpay", ClearAction.OWED, KeyOwner.PLAYER
     """The hand-pay that waits for an attendant."""
-    SLIP = "slip", ClearAction.IDENTITY, Owner.MACHINE
+    SLIP = "slip", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of the last hand-pay slip."""
-    UNCLAIMED = "unclaimed", ClearAction.OWED, Owner.PLAYER
+    UNCLAIMED = "unclaimed", ClearAction.OWED, KeyOwner.PLAYER
     """A voided hand-pay whose amount is not yet posted to the register of unclaimed money."""
-    CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, Owner.PLAYER
+    CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
-    PAPER = "paper", ClearAction.OWED, Owner.PLAYER
+    PAPER = "paper", ClearAction.OWED, KeyOwner.PLAYER
     """The bill or ticket being stacked."""
-    RESTRICTED = "restricted", ClearAction.OWED, Owner.PLAYER
+    RESTRICTED = "restricted", ClearAction.OWED, KeyOwner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
-    TICKETS = "tickets", ClearAction.TRANSIENT, Owner.MACHINE
+    TICKETS = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The ticket ledger's last move known to the journal, and the ledger's end when this journal began."""
-    TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, Owner.MACHINE
+    TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The ticket terms set by the host."""

@@ -16,7 +16,7 @@ from egm.errors import InvariantError
 from egm.host.events import NumberRefused
 from egm.integrity.events import Failure
 from egm.kernel.credits import CreditKind
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -268,7 +268,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     reserved until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    failure = event.of(PrintFailure)
+    failure = event.read_payload(PrintFailure)
     if failure.may_be_printed:
         _dispute_ticket(machine, pay_out, failure.why)
         return
@@ -397,12 +397,12 @@ def settle_coins(machine: Machine, event: Event) -> None:
     If it is unknown whether the remaining coins left (``uncertainty``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    report = event.of(CoinsPaid)
+    report = event.read_payload(CoinsPaid)
     paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
     coin_cents = machine.profile.coins.hopper_cents
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.ordered_coins:
-        remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
+        remainder_cents = machine.cashable_cents if machine.profile.pay_out.rest == "next_way" else 0
         remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=in_coins)
         machine.post(
             COINS_OUT,
@@ -434,7 +434,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     )
     post_coins(machine, event)
     store_journal_head(machine)
-    if machine.cash_cents:
+    if machine.cashable_cents:
         open_cancelled_credit(machine, event)
 
 
@@ -490,14 +490,14 @@ def post_coins(machine: Machine, _: Event) -> None:
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
             MoneyKey.COINS_DISPENSED: None,
-            **build_handpay_remainder_state(machine.cash_cents - paid_cents, dispensed_coins.coin_payout),
+            **build_handpay_remainder_state(machine.cashable_cents - paid_cents, dispensed_coins.coin_payout),
         },
     )
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
     """Book coins that left the hopper without an order out of the hopper's stock, and open a dispute."""
-    stray_coins = event.of(CoinsStrayed)
+    stray_coins = event.read_payload(CoinsStrayed)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
     dispute = DisputedAmount.create(machine, "hopper", stray_coins.why)
@@ -512,7 +512,7 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
     """
     before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
+        owed_cents=before_cents + pay_out.amount_cents + machine.cashable_cents,
         paid_cents=before_cents + min(counted_cents, pay_out.amount_cents),
     )
 
@@ -531,7 +531,7 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
 
 def _void_payout(
     machine: Machine,
-    entry: Entry[CashOutVoided],
+    entry: EntryDeclaration[CashOutVoided],
     pay_out: CashOutRecord,
     state: Mapping[str, object],
     reason: str,
@@ -542,7 +542,7 @@ def _void_payout(
     stored as the remainder again.
     """
     was_remainder = pay_out.coin_payout is not None and state.get(MoneyKey.COINS_DISPENSED) is None
-    remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
+    remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,
         CashOutVoided(cash_out=pay_out, why=reason),
@@ -608,7 +608,7 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     endlessly.
     """
     host = machine.component(HostMoney)
-    return machine.cash_cents > 0 and not (
+    return machine.cashable_cents > 0 and not (
         host.is_online and host.declined_balance_cents == machine.credit_cents
     )
 
@@ -621,7 +621,9 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     """
     limit_cents = machine.profile.pay_out.automatic_cents
     is_limit_reached = (
-        limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)
+        limit_cents is not None
+        and machine.cashable_cents >= limit_cents
+        and not list_standing_tables(machine)
     )
     return automatic_payout_is_possible(machine, event) and (
         unpaid_remainder_is_stored(machine, event) or is_limit_reached

@@ -17,5 +17,5 @@ def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
 
 def is_restricted_credit_expired(machine: Machine, terms: RestrictedTerms) -> bool:
     """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
-    can_expire = machine.times.is_clock_trusted and bool(terms.expiry_date)
+    can_expire = machine.timekeeper.is_clock_trusted and bool(terms.expiry_date)
     return can_expire and date.fromisoformat(terms.expiry_date) < machine.local_date

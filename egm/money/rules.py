@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AWAKE,
-    EVERYWHERE,
-    PAYABLE,
-    RULING,
-    only,
+    ALL_STATES,
+    STATES_AFTER_BOOT,
+    STATES_FOR_CASH_OUT,
+    STATES_FOR_RULINGS,
+    single_state,
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_form_is_valid
@@ -93,56 +93,83 @@ from egm.staff.service.effects import (
 )
 
 #: Only while the machine is idle.
-_IDLE_STATE: Final = only(State.IDLE)
+_IDLE_STATE: Final = single_state(State.IDLE)
 #: Only while a hand-pay waits.
-_HANDPAY_STATE: Final = only(State.HANDPAY)
+_HANDPAY_STATE: Final = single_state(State.HANDPAY)
 
 #: Only while the service menu is open.
-_MENU_STATE: Final = only(State.SERVICE_MENU)
+_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
     Rule(EventType.BILL_ESCROWED, _IDLE_STATE, (bill_can_be_accepted,), (stack_bill,)),
     Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (redeem_ticket,)),
-    Rule(EventType.BILL_ESCROWED, AWAKE, (), (return_bill,)),
-    Rule(EventType.TICKET_ESCROWED, AWAKE, (), (return_ticket,)),
-    Rule(EventType.BILL_STACKED, AWAKE, (), (credit_bill,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.BILL_NOT_STACKED, AWAKE, (), (void_bill,)),
-    Rule(EventType.BILL_LOST, AWAKE, (), (dispute_bill,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.BILL_RETURNED, AWAKE, (), (record_bill_returned,)),
-    Rule(EventType.BILL_REJECTED, AWAKE, (), (record_bill_rejected,)),
-    Rule(EventType.AMOUNT_PUT_IN_DISPUTE, AWAKE, (), (dispute_amount,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.COINS_IN, AWAKE, (), (credit_coins,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.BILL_ESCROWED, STATES_AFTER_BOOT, (), (return_bill,)),
+    Rule(EventType.TICKET_ESCROWED, STATES_AFTER_BOOT, (), (return_ticket,)),
+    Rule(EventType.BILL_STACKED, STATES_AFTER_BOOT, (), (credit_bill,), NextState.DERIVED_ONCE_TESTED),
+    Rule(EventType.BILL_NOT_STACKED, STATES_AFTER_BOOT, (), (void_bill,)),
+    Rule(EventType.BILL_LOST, STATES_AFTER_BOOT, (), (dispute_bill,), NextState.DERIVED_ONCE_TESTED),
+    Rule(EventType.BILL_RETURNED, STATES_AFTER_BOOT, (), (record_bill_returned,)),
+    Rule(EventType.BILL_REJECTED, STATES_AFTER_BOOT, (), (record_bill_rejected,)),
+    Rule(
+        EventType.AMOUNT_PUT_IN_DISPUTE,
+        STATES_AFTER_BOOT,
+        (),
+        (dispute_amount,),
+        NextState.DERIVED_ONCE_TESTED,
+    ),
+    Rule(EventType.COINS_IN, STATES_AFTER_BOOT, (), (credit_coins,), NextState.DERIVED_ONCE_TESTED),
     # ------------------------------------------------------------------ value out
     Rule(
         EventType.CASH_OUT,
-        PAYABLE,
+        STATES_FOR_CASH_OUT,
         (has_credit, ticket_comes_first),
         (reserve_ticket,),
         State.PAYING,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, PAYABLE, (coins_come_first,), (reserve_coins,), State.PAYING, REPORT),
+    Rule(
+        EventType.CASH_OUT, STATES_FOR_CASH_OUT, (coins_come_first,), (reserve_coins,), State.PAYING, REPORT
+    ),
     Rule(
         EventType.CASH_OUT,
-        PAYABLE,
+        STATES_FOR_CASH_OUT,
         (restricted_credit_may_leave_on_ticket,),
         (reserve_restricted_ticket,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY, REPORT),
-    Rule(EventType.NO_PAYOUT_DEVICE, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY),
-    Rule(EventType.TICKET_PRINTED, AWAKE, (), (settle_ticket,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.TICKET_FAILED, AWAKE, (), (handle_print_failure,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
-    Rule(EventType.WHEN_IDLE, only(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)),
+    Rule(
+        EventType.CASH_OUT,
+        STATES_FOR_CASH_OUT,
+        (has_credit,),
+        (open_cancelled_credit,),
+        State.HANDPAY,
+        REPORT,
+    ),
+    Rule(
+        EventType.NO_PAYOUT_DEVICE,
+        STATES_FOR_CASH_OUT,
+        (has_credit,),
+        (open_cancelled_credit,),
+        State.HANDPAY,
+    ),
+    Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (), (settle_ticket,), NextState.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.TICKET_FAILED, STATES_AFTER_BOOT, (), (handle_print_failure,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(EventType.COINS_PAID, STATES_AFTER_BOOT, (), (settle_coins,), NextState.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.COINS_STRAYED, STATES_AFTER_BOOT, (), (record_stray_coins,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (dispute_is_unfinished,), (end_disputes,)),
+    Rule(
+        EventType.WHEN_IDLE, single_state(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)
+    ),
     Rule(EventType.WHEN_IDLE, _IDLE_STATE, (payout_is_due,), (start_automatic_cash_out,)),
     Rule(
         EventType.WHEN_IDLE,
-        only(State.OUT_OF_SERVICE),
+        single_state(State.OUT_OF_SERVICE),
         (unpaid_remainder_is_stored,),
         (start_automatic_cash_out,),
     ),
@@ -152,7 +179,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (ticket_may_replace_handpay,),
         (toggle_ticket_request,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
@@ -160,7 +187,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (ticket_is_requested, ticket_may_replace_handpay, key_may_act_without_sign_in),
         (return_handpay,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -168,7 +195,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
         (ask_for_sign_in,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -176,7 +203,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (requested_ticket_is_impossible,),
         (withdraw_ticket_request,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     # From here on the player has not asked for a ticket: the rules above decide about a requested one.
@@ -185,7 +212,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (handpay_can_be_settled, key_may_act_without_sign_in),
         (settle_handpay,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -193,7 +220,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (handpay_can_be_settled, no_service_page_is_open),
         (ask_for_sign_in,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -201,7 +228,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (handpay_has_no_prize_in_kind, attendant_pays_by_hand, handpay_can_be_settled),
         (settle_handpay,),
-        Next.DERIVED,
+        NextState.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about money
     build_form_rule(
@@ -210,7 +237,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _HANDPAY_STATE,
         (payment_form_is_complete,),
         record_handpay_form,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         FORMS, EventType.FORFEIT_PRIZE, _HANDPAY_STATE, (forfeiting_prize_is_permitted,), forfeit_prize
@@ -218,9 +245,15 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.FORFEIT_CREDITS, _MENU_STATE, (forfeiting_credits_is_permitted,), forfeit_credits
     ),
-    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_form_is_valid,), record_complement),
     build_form_rule(
-        FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_form_is_valid,), rule_disputed_amount
+        FORMS, EventType.COMPLEMENT, STATES_FOR_RULINGS, (complement_form_is_valid,), record_complement
+    ),
+    build_form_rule(
+        FORMS,
+        EventType.DISPUTED_AMOUNT_RULING,
+        STATES_FOR_RULINGS,
+        (ruling_form_is_valid,),
+        rule_disputed_amount,
     ),
     build_form_rule(
         FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), take_orphan_handpay
@@ -235,18 +268,18 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS,
         EventType.ORPHAN_TICKET,
-        RULING,
+        STATES_FOR_RULINGS,
         (found_ticket_is_named, location_is_stated),
         take_orphan_ticket,
     ),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (ruling_is_unfinished,), (end_rulings,)),
     Rule(
         EventType.AFTER_EVENT,
-        AWAKE,
+        STATES_AFTER_BOOT,
         (ticket_ruling_is_unfinished,),
         (end_ticket_ruling,),
-        Next.DERIVED_ONCE_TESTED,
+        NextState.DERIVED_ONCE_TESTED,
     ),
     # Last: credits that another payout returns to the meter for a moment must not invalidate a remainder.
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (cash_out_is_unfinished,), (end_cash_out,)),
 )

@@ -49,14 +49,14 @@ from meters import Transfer
 @refusal_code("complement_is_sound")
 def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether a complement form has an amount and a reason; a slip number, if given, must have been issued."""
-    form = event.of(ComplementForm)
+    form = event.read_payload(ComplementForm)
     is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
     return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
 def record_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
-    form = event.of(ComplementForm)
+    form = event.read_payload(ComplementForm)
     last_game = machine.memory.read(LastGame, PlayKey.LAST)
     machine.post(
         COMPLEMENT_PAID,
@@ -83,7 +83,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 def location_is_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says where the orphan (unclaimed money) was found (Monaco 21.3)."""
-    return are_texts_filled_in(event.of(RulingForm).place)
+    return are_texts_filled_in(event.read_payload(RulingForm).place)
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
@@ -96,7 +96,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.component(HostMoney).validation.is_by_host
-        and are_texts_filled_in(event.of(OrphanTicketForm).number)
+        and are_texts_filled_in(event.read_payload(OrphanTicketForm).number)
     )
 
 
@@ -105,7 +105,7 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 
     Restricted credit expires.
     """
-    amount_cents, promotion_cents = machine.cash_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
+    amount_cents, promotion_cents = machine.cashable_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
     machine.post(
         ORPHAN_CREDITS,
         OrphanCredits(
@@ -178,7 +178,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
-    answer = desk.redeem_begin(redemption_id, event.of(OrphanTicketForm).number.strip())
+    answer = desk.redeem_begin(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
     if isinstance(answer, Refusal):
         refusal = OrphanRefused(**build_ruling_details(machine, event), ledger_answer=answer.reason.value)
         machine.post(ORPHAN_REFUSED, refusal)
@@ -215,14 +215,14 @@ def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
         "handpay" in machine.profile.by_hand.forfeits
         and handpay is not None
         and handpay.kind != "cancelled_credit"
-        and are_texts_filled_in(event.of(RulingForm).reason)
+        and are_texts_filled_in(event.read_payload(RulingForm).reason)
     )
 
 
 @refusal_code("credits_are_forfeit")
 def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may forfeit credits, the amount is not above the credits, and a reason is given."""
-    form = event.of(ForfeitCreditsForm)
+    form = event.read_payload(ForfeitCreditsForm)
     return (
         "credits" in machine.profile.by_hand.forfeits
         and 0 < form.amount_cents <= machine.credit_cents
@@ -249,7 +249,7 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
 
 def forfeit_credits(machine: Machine, event: Event) -> None:
     """Remove from the meter credits that were won in a disrupted game (Québec s.94)."""
-    amount_cents = event.of(ForfeitCreditsForm).amount_cents
+    amount_cents = event.read_payload(ForfeitCreditsForm).amount_cents
     machine.post(
         CREDITS_FORFEITED,
         CreditsForfeited(**build_ruling_details(machine, event), amount_cents=amount_cents),

@@ -68,7 +68,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
         machine.memory.require(HandpayRecord, MoneyKey.HANDPAY),
         list_event_persons(machine, event),
     )
-    remainder_cents = machine.cash_cents + handpay.amount_cents
+    remainder_cents = machine.cashable_cents + handpay.amount_cents
     answer_service_call(machine, event)
     machine.post(
         HANDPAY_RETURNED,

@@ -78,7 +78,7 @@ def open_ticket_store(
 
 def tickets_may_move(machine: Machine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
-    return machine.installed(TicketDesk) is not None and LEDGER_FAULT not in machine.faults
+    return machine.installed(TicketDesk) is not None and LEDGER_FAULT not in machine.active_faults
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
@@ -221,7 +221,7 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
 def store_journal_head(machine: Machine) -> None:
     """Store the journal's last entry in the ticket ledger's head, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
-    if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.faults.keys():
+    if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
         desk.store.store_head(JournalEntrySeen(journal.journal_tag, journal.sequence, journal.head_hash))

@@ -110,7 +110,7 @@ def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
 def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
-        event.of(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
+        event.read_payload(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
     )
 
@@ -144,7 +144,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
     if (
         not coins.hopper_cents
         or machine.component(Devices).hopper is None
-        or HOPPER_FULL_FAULT in machine.faults
+        or HOPPER_FULL_FAULT in machine.active_faults
     ):
         return False
     return (
@@ -155,14 +155,14 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
 def stack_bill(machine: Machine, event: Event) -> None:
     """Order the acceptor to stack the bill in escrow; before that, the driver's ledger reserves its credit."""
     machine.notice = None
-    bill = event.of(BillEscrowed)
+    bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
     machine.component(Devices).require_acceptor.stack(bill.escrow)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the bill in escrow to the player, and show a notice."""
-    bill = event.of(BillEscrowed)
+    bill = event.read_payload(BillEscrowed)
     machine.component(Devices).require_acceptor.return_bill(bill.escrow)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
@@ -171,7 +171,7 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
-    machine.component(Devices).require_acceptor.return_bill(event.of(TicketEscrowed).escrow)
+    machine.component(Devices).require_acceptor.return_bill(event.read_payload(TicketEscrowed).escrow)
     machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
@@ -258,7 +258,10 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 def void_bill(machine: Machine, event: Event) -> None:
     """Void the reservation of an ordered bill or ticket that never reached the box."""
     desk = machine.installed(TicketDesk)
-    paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
+    paper, reason = (
+        machine.memory.require(PaperRecord, MoneyKey.PAPER),
+        event.read_payload(PaperNotStacked).why,
+    )
     _void_reservation(machine, paper, reason)
     if paper.masked_ticket_number and desk is not None and desk.holds_redemption(paper.id):
         desk.redeem_abort(paper.id, reason)
@@ -269,7 +272,10 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
-    paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
+    paper, reason = (
+        machine.memory.require(PaperRecord, MoneyKey.PAPER),
+        event.read_payload(PaperNotStacked).why,
+    )
     kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
     disputed = DisputedAmount.create(
         machine,
@@ -306,7 +312,7 @@ def _void_reservation(
 
 def dispute_amount(machine: Machine, event: Event) -> None:
     """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
-    unordered = event.of(UnorderedValue)
+    unordered = event.read_payload(UnorderedValue)
     disputed = DisputedAmount.create(
         machine, unordered.device, unordered.why, largest_cents=unordered.most_cents
     )
@@ -345,7 +351,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
             desk.redeem_abort(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, RedemptionStatus.NOT_STACKED)
     locked.redemption = machine.component(HostMoney).ticket_inquiry = None
-    refusal = event.of(PaperRefused)
+    refusal = event.read_payload(PaperRefused)
     details = PaperRejected(reason=refusal.reason)
     machine.post(VOUCHER_RETURNED if refusal.ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
@@ -358,7 +364,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 def record_bill_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected a bill, ticket or other paper without asking the machine."""
     machine.component(EscrowedBill).amount_cents = 0
-    machine.post(BILL_REJECTED, PaperRejected(reason=event.of(PaperRefused).reason))
+    machine.post(BILL_REJECTED, PaperRejected(reason=event.read_payload(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
@@ -367,7 +373,7 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
 
     If the ledger refuses the ticket, the acceptor returns it and the screen shows the reason.
     """
-    desk, paper = machine.component(TicketDesk), event.of(TicketEscrowed)
+    desk, paper = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, paper.digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
@@ -385,7 +391,7 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
 
 def credit_coins(machine: Machine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them into the hopper or the drop box (Monaco art. 19.5)."""
-    reported = event.of(CoinsIn)
+    reported = event.read_payload(CoinsIn)
     coins, uncredited = reported.coins, reported.disputed
     disputed = None
     if uncredited is not None:

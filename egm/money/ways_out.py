@@ -17,14 +17,14 @@ from egm.tickets.desk import TicketDesk
 
 def has_credit(machine: Machine, _: Event) -> bool:
     """Return whether there is credit to cash out; restricted credit does not count."""
-    return machine.cash_cents > 0
+    return machine.cashable_cents > 0
 
 
 @refusal_code("restricted_may_leave")
 def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
     """Return whether only restricted credit is left and it may leave on a restricted ticket."""
     return (
-        machine.cash_cents == 0
+        machine.cashable_cents == 0
         and machine.read_credit_cents(CreditKind.RESTRICTED) > 0
         and machine.profile.tickets.restricted_out
         and find_ticket_terms(machine).may_print_restricted
@@ -55,7 +55,7 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
     Only ``ticket`` and ``coins`` are methods of this kind; for any other it is False.
     """
     if payout_method == "ticket":
-        return not reason_ticket_is_unavailable(machine, machine.cash_cents)
+        return not reason_ticket_is_unavailable(machine, machine.cashable_cents)
     if payout_method == "coins":
         return (
             machine.component(Devices).hopper is not None
@@ -78,12 +78,12 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     tickets = machine.profile.tickets
     reasons = {
         "printer": desk is None or machine.component(Devices).printer is None,
-        "jam": "ticket_printer.jam" in machine.faults,
-        "paper": "ticket_printer.paper_out" in machine.faults,
+        "jam": "ticket_printer.jam" in machine.active_faults,
+        "paper": "ticket_printer.paper_out" in machine.active_faults,
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
-        "clock": not machine.times.is_clock_trusted or CLOCK_FAULT in machine.faults,
+        "clock": not machine.timekeeper.is_clock_trusted or CLOCK_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not machine.component(HostMoney).validation.is_by_host)
         or (desk is not None and not tickets_may_move(machine)),
@@ -94,5 +94,5 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
 def count_payable_coins(machine: Machine) -> int:
     """Return the number of coins with which the hopper may pay the credit; 0 if it exceeds the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
-    coins = machine.cash_cents // coin_cents if coin_cents else 0
+    coins = machine.cashable_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

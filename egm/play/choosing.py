@@ -16,7 +16,7 @@ from egm.progressive.bet import AcceptedBet, find_bet
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the selected game offers the requested bet, and the bet is within the profile's limits."""
-    request = event.of(BetRequest)
+    request = event.read_payload(BetRequest)
     credits_, options = request.value, request.options or {}
     if credits_ is None:
         return False
@@ -28,19 +28,19 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the requested game is offered on this machine and no host has disabled it."""
-    game_id = event.of(GameRequest).value
+    game_id = event.read_payload(GameRequest).value
     return game_id in machine.games and is_game_allowed(machine, game_id)
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether this cabinet offers the selected game at the requested denomination."""
     offered_cents = machine.denominations_cents.get(machine.selection.game_id, ())
-    return event.of(DenominationRequest).value in offered_cents
+    return event.read_payload(DenominationRequest).value in offered_cents
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the profile has the requested language."""
-    return event.of(LanguageRequest).value in machine.profile.languages
+    return event.read_payload(LanguageRequest).value in machine.profile.languages
 
 
 @refusal_code("no_bets_stand")
@@ -108,14 +108,14 @@ def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(machine: Machine, event: Event) -> None:
     """Store the bet that the player has selected."""
-    request = event.of(BetRequest)
+    request = event.read_payload(BetRequest)
     options = dict(request.options or {})
-    machine.select(replace(machine.selection, bet_credits=request.value or 0, options=options))
+    machine.store_selection(replace(machine.selection, bet_credits=request.value or 0, options=options))
 
 
 def clear_bet(machine: Machine) -> None:
     """Clear the player's selected bet."""
-    machine.select(replace(machine.selection, bet_credits=0, options={}))
+    machine.store_selection(replace(machine.selection, bet_credits=0, options={}))
 
 
 def select_game(machine: Machine, event: Event) -> None:
@@ -124,17 +124,17 @@ def select_game(machine: Machine, event: Event) -> None:
     The denomination stays the same if the game offers it. If bets stand on the game's table, their
     denomination is selected.
     """
-    game_id = event.of(GameRequest).value
+    game_id = event.read_payload(GameRequest).value
     offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered_cents else offered_cents[0]
     standing_cents = _find_standing_denomination(machine, game_id)
     if standing_cents in offered_cents:
         denomination_cents = standing_cents
-    machine.select(
+    machine.store_selection(
         Selection(
             game_id=game_id,
             denomination_cents=denomination_cents,
-            bet_credits=machine.find_least_bet(game_id, denomination_cents),
+            bet_credits=machine.find_starting_bet_credits(game_id, denomination_cents),
             language=machine.selection.language,
         )
     )
@@ -144,9 +144,11 @@ def select_game(machine: Machine, event: Event) -> None:
 
 def select_denomination(machine: Machine, event: Event) -> None:
     """Select the requested denomination. Balances are stored as money, so their value does not change (O-05)."""
-    machine.select(replace(machine.selection, denomination_cents=event.of(DenominationRequest).value))
+    machine.store_selection(
+        replace(machine.selection, denomination_cents=event.read_payload(DenominationRequest).value)
+    )
 
 
 def set_language(machine: Machine, event: Event) -> None:
     """Select the language that the player requests."""
-    machine.select(replace(machine.selection, language=event.of(LanguageRequest).value))
+    machine.store_selection(replace(machine.selection, language=event.read_payload(LanguageRequest).value))

@@ -47,7 +47,7 @@ def find_definition(machine: Machine, game_name: GameName) -> Game:
     It is that of an installed game, or is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
-    installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games.get(
+    installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games_by_id.get(
         game_name.id
     )
     if installed_game is not None and installed_game.digest == game_name.digest:

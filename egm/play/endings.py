@@ -38,7 +38,11 @@ from meters import Transfer
 def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     """Return whether the outcome just shown belongs to the open game, and the game is decided."""
     game = find_open_game(machine)
-    return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
+    return (
+        game is not None
+        and game.outcome is not None
+        and event.read_payload(OutcomeShown).value == game.play_id
+    )
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final, Literal
 
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.messages import ReminderKind
-from egm.kernel.significance import Clear, Effect, Significance
+from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrizeRecord
 from egm.play.keys import PlayKey, TableKey
@@ -29,11 +29,11 @@ from meters.transaction import JSON
 #: The accounts of the players' cashable credit.
 _CASHABLE: Final = "credit:*:cashable"
 #: The transfer of a stake.
-_STAKE_MOVE: Final = Moves("credit:*:*", "house:wager")
+_STAKE_MOVE: Final = PermittedTransfer("credit:*:*", "house:wager")
 #: The transfer of a returned stake.
-_PUSH_MOVE: Final = Moves("house:push", "credit:*:*")
+_PUSH_MOVE: Final = PermittedTransfer("house:push", "credit:*:*")
 #: The transfer of a win.
-_WIN_MOVE: Final = Moves("house:win", _CASHABLE)
+_WIN_MOVE: Final = PermittedTransfer("house:win", _CASHABLE)
 #: The dimensions of a game's meters.
 _GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level"})
 
@@ -114,7 +114,7 @@ class VersionConflict:
     game: str
     version: str
     digest: Digest
-    earlier_digest: Digest
+    earlier_digest: Digest = field(metadata=stored_as("before"))
     """The digest of the definition that was played here under this version."""
 
 
@@ -185,104 +185,115 @@ _CLOSING: Final = (
     ProgressiveKey.UNDECIDED,
     ProgressiveKey.CLAIM,
 )
-GAME_START: Final = Entry(
+GAME_START: Final = EntryDeclaration(
     kind=PLAY_START,
     is_bookkeeping=True,
     record=GameRecord,
-    about="A game was started: staked, drawn and, unless a decision is pending, decided.",
-    moves=(_STAKE_MOVE, POOL_MOVES),
+    description="A game was started: staked, drawn and, unless a decision is pending, decided.",
+    permitted_transfers=(_STAKE_MOVE, POOL_MOVES),
     counts={"games_played": 1},
-    writes=(PlayKey.GAME,),
-    may_write=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
+    written_keys=(PlayKey.GAME,),
+    optional_keys=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
     dimension_names=_GAME_DIMENSIONS,
 )
-GAME_CHOICE: Final = Entry(
+GAME_CHOICE: Final = EntryDeclaration(
     kind=GAME_CHOICE_KIND,
     is_bookkeeping=True,
     record=GameChoice,
-    about="A further step of a game was taken: a choice, with its stake and draws.",
-    moves=(_STAKE_MOVE, POOL_MOVES),
-    may_write=_LEVELS_AND_SESSION,
+    description="A further step of a game was taken: a choice, with its stake and draws.",
+    permitted_transfers=(_STAKE_MOVE, POOL_MOVES),
+    optional_keys=_LEVELS_AND_SESSION,
     dimension_names=_GAME_DIMENSIONS,
 )
-GAME_DOUBLE_UP: Final = Entry(
+GAME_DOUBLE_UP: Final = EntryDeclaration(
     kind="game.double_up",
     record=DoubleUpStakes,
-    moves=(
+    permitted_transfers=(
         _WIN_MOVE,
-        Moves("house:double_up_win", _CASHABLE),
-        Moves(_CASHABLE, "house:double_up_bet"),
+        PermittedTransfer("house:double_up_win", _CASHABLE),
+        PermittedTransfer(_CASHABLE, "house:double_up_bet"),
     ),
     dimension_names=_GAME_DIMENSIONS,
 )
-GAME_PUSH: Final = Entry(
+GAME_PUSH: Final = EntryDeclaration(
     kind=PLAY_PUSH,
     is_bookkeeping=True,
     record=StakesReturned,
-    moves=(_PUSH_MOVE,),
-    may_write=(PlayKey.SESSION,),
+    permitted_transfers=(_PUSH_MOVE,),
+    optional_keys=(PlayKey.SESSION,),
     dimension_names=_GAME_DIMENSIONS,
 )
-GAME_END: Final = Entry(
+GAME_END: Final = EntryDeclaration(
     kind="game.end",
     record=GameEnd,
-    moves=(_WIN_MOVE, Moves("house:double_up_win", _CASHABLE), Moves("house:progressive:*", _CASHABLE)),
+    permitted_transfers=(
+        _WIN_MOVE,
+        PermittedTransfer("house:double_up_win", _CASHABLE),
+        PermittedTransfer("house:progressive:*", _CASHABLE),
+    ),
     counts={"games_won": None, "games_pushed": None, "games_lost": None},
-    writes=(PlayKey.GAME, PlayKey.LAST),
-    may_write=_CLOSING,
+    written_keys=(PlayKey.GAME, PlayKey.LAST),
+    optional_keys=_CLOSING,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
-GAME_END_BY_HAND: Final = Entry(
+GAME_END_BY_HAND: Final = EntryDeclaration(
     kind="game.end",
     record=GameEndByHand,
     phase=Phase.RESERVE,
-    moves=(
-        Moves("house:attendant_jackpot", "out:handpay_jackpot"),
-        Moves("house:progressive:*", "out:handpay_progressive"),
-        Moves("prizes:*:offered", "prizes:*:given"),
+    permitted_transfers=(
+        PermittedTransfer("house:attendant_jackpot", "out:handpay_jackpot"),
+        PermittedTransfer("house:progressive:*", "out:handpay_progressive"),
+        PermittedTransfer("prizes:*:offered", "prizes:*:given"),
     ),
     counts={"games_won": 1},
-    writes=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
-    may_write=_CLOSING,
+    written_keys=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
+    optional_keys=_CLOSING,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
-GAME_VOID: Final = Entry(
+GAME_VOID: Final = EntryDeclaration(
     kind="game.void",
     record=GameVoid,
-    moves=(Moves("house:refund_defect", "credit:*:*"), _WIN_MOVE, _PUSH_MOVE, POOL_MOVES),
+    permitted_transfers=(
+        PermittedTransfer("house:refund_defect", "credit:*:*"),
+        _WIN_MOVE,
+        _PUSH_MOVE,
+        POOL_MOVES,
+    ),
     counts={"games_void": 1},
-    writes=(PlayKey.GAME,),
-    may_write=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
-    significance=Significance(Effect.LOG),
+    written_keys=(PlayKey.GAME,),
+    optional_keys=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
+    significance=Significance(EventEffect.LOG),
     is_bookkeeping=True,
 )
-GAME_DIFFERS: Final = Entry(
+GAME_DIFFERS: Final = EntryDeclaration(
     kind="game.differs",
     record=ReplayDifference,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-GAME_SAME_VERSION: Final = Entry(kind="game.same_version", record=VersionConflict)
-GAME_EXAMINED: Final = Entry(kind="game.examined", record=LargestPrizesComputed, writes=(PlayKey.EXAMINED,))
-TABLE_RETURNED: Final = Entry(
+GAME_SAME_VERSION: Final = EntryDeclaration(kind="game.same_version", record=VersionConflict)
+GAME_EXAMINED: Final = EntryDeclaration(
+    kind="game.examined", record=LargestPrizesComputed, written_keys=(PlayKey.EXAMINED,)
+)
+TABLE_RETURNED: Final = EntryDeclaration(
     kind="table.returned",
     record=TableBetsReturned,
-    about="Bets were returned from a table between two games.",
-    moves=(_PUSH_MOVE,),
-    writes=(TableKey.TABLE,),
-    may_write=(PlayKey.SESSION,),
+    description="Bets were returned from a table between two games.",
+    permitted_transfers=(_PUSH_MOVE,),
+    written_keys=(TableKey.TABLE,),
+    optional_keys=(PlayKey.SESSION,),
     dimension_names=frozenset({"game", "paytable", "denomination_cents"}),
 )
-RECALL_SHOWN: Final = Entry(
+RECALL_SHOWN: Final = EntryDeclaration(
     kind="recall.shown",
     record=RecallShown,
-    significance=Significance(Effect.LOG, sas=0x8A),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x8A),
 )
-MACHINE_CHECKED: Final = Entry(
+MACHINE_CHECKED: Final = EntryDeclaration(
     kind="machine.checked",
     record=MachineChecked,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.DISPUTES,),
 )
 
@@ -318,30 +329,30 @@ class HandpayReplaced:
     """The id of the hand-pay that replaces the voided one."""
 
 
-PRIZE_REGISTERED: Final = Entry(
+PRIZE_REGISTERED: Final = EntryDeclaration(
     kind="merchandise.won",
     record=PrizesWon,
     counts={"merchandise_won": 1},
-    significance=Significance(Effect.LOCK, Clear.ATTENDANT),
+    significance=Significance(EventEffect.LOCK, ClearCondition.ATTENDANT),
     logs=(Log.HANDPAYS,),
 )
-PRIZES_EXCHANGED: Final = Entry(
+PRIZES_EXCHANGED: Final = EntryDeclaration(
     kind="handpay.exchanged",
     record=PrizesExchanged,
     phase=Phase.RESERVE,
-    moves=(
-        Moves("house:attendant_jackpot", "out:handpay_jackpot"),
-        Moves("house:progressive:*", "out:handpay_progressive"),
+    permitted_transfers=(
+        PermittedTransfer("house:attendant_jackpot", "out:handpay_jackpot"),
+        PermittedTransfer("house:progressive:*", "out:handpay_progressive"),
     ),
-    writes=(MoneyKey.HANDPAY,),
+    written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_REPLACED: Final = Entry(
+HANDPAY_REPLACED: Final = EntryDeclaration(
     kind="handpay.replaced",
     record=HandpayReplaced,
     phase=Phase.VOID,
-    settles=(GAME_END_BY_HAND,),
-    writes=(MoneyKey.HANDPAY,),
+    settled_reservations=(GAME_END_BY_HAND,),
+    written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
 
@@ -366,17 +377,20 @@ class ResidualPlayed:
     """The amount won: the prize, or 0 if the stake was lost."""
 
 
-RESIDUAL_REMOVED: Final = Entry(
+RESIDUAL_REMOVED: Final = EntryDeclaration(
     kind="residual.removed",
     record=ResidualRemoved,
-    moves=(Moves("credit:*:*", "house:residual"),),
+    permitted_transfers=(PermittedTransfer("credit:*:*", "house:residual"),),
     counts={"residuals": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-RESIDUAL_PLAYED: Final = Entry(
+RESIDUAL_PLAYED: Final = EntryDeclaration(
     kind="residual.played",
     record=ResidualPlayed,
-    moves=(Moves("credit:*:*", "house:residual"), Moves("house:residual_win", _CASHABLE)),
+    permitted_transfers=(
+        PermittedTransfer("credit:*:*", "house:residual"),
+        PermittedTransfer("house:residual_win", _CASHABLE),
+    ),
     counts={"residuals": 1},
 )
 
@@ -410,53 +424,53 @@ class LimitSet:
     """The limit, in minutes or in minor units; 0 removes it."""
 
 
-REMINDER_SHOWN: Final = Entry(
+REMINDER_SHOWN: Final = EntryDeclaration(
     kind="protection.reminder",
     record=ReminderRecord,
-    about="A reminder of time or money was shown, or a limit was reached and a pause began.",
+    description="A reminder of time or money was shown, or a limit was reached and a pause began.",
     counts={"reminders.*": None},
-    writes=(PlayKey.REMINDER, PlayKey.SESSION),
-    significance=Significance(Effect.LOG),
+    written_keys=(PlayKey.REMINDER, PlayKey.SESSION),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
-REMINDER_ACKNOWLEDGED: Final = Entry(
+REMINDER_ACKNOWLEDGED: Final = EntryDeclaration(
     kind="protection.acknowledged",
     record=ReminderEnded,
-    about="The player has read a reminder.",
-    writes=(PlayKey.REMINDER,),
-    significance=Significance(Effect.LOG),
+    description="The player has read a reminder.",
+    written_keys=(PlayKey.REMINDER,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
-PAUSE_OVER: Final = Entry(
+PAUSE_OVER: Final = EntryDeclaration(
     kind="protection.pause_over",
     record=ReminderEnded,
-    about="The pause at a limit is over, and time and money are counted from zero.",
-    writes=(PlayKey.REMINDER, PlayKey.SESSION),
-    significance=Significance(Effect.LOG),
+    description="The pause at a limit is over, and time and money are counted from zero.",
+    written_keys=(PlayKey.REMINDER, PlayKey.SESSION),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
 #: Keys that the end of a player's session removes.
 _SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.LIMITS)
-SESSION_ENDED: Final = Entry(
+SESSION_ENDED: Final = EntryDeclaration(
     kind="protection.session_ended",
     record=SessionEnded,
-    writes=_SESSION_KEYS,
-    significance=Significance(Effect.LOG),
+    written_keys=_SESSION_KEYS,
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
-SESSION_ENDED_UNPLAYED: Final = Entry(
+SESSION_ENDED_UNPLAYED: Final = EntryDeclaration(
     kind="protection.session_ended",
     record=NoneType,
-    about="The limits of a player who has left without a game were cleared.",
-    writes=_SESSION_KEYS,
-    significance=Significance(Effect.LOG),
+    description="The limits of a player who has left without a game were cleared.",
+    written_keys=_SESSION_KEYS,
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
-LIMIT_SET: Final = Entry(
+LIMIT_SET: Final = EntryDeclaration(
     kind="protection.limit_set",
     record=LimitSet,
-    writes=(PlayKey.LIMITS,),
-    significance=Significance(Effect.LOG),
+    written_keys=(PlayKey.LIMITS,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
 
@@ -477,10 +491,10 @@ class TimeCharged:
     """The time until which the position has paid."""
 
 
-TIME_CHARGED: Final = Entry(
+TIME_CHARGED: Final = EntryDeclaration(
     kind="room.time_charged",
     record=TimeCharged,
-    moves=(Moves("credit:*:*", "house:time_charge"),),
-    writes=(PlayKey.TIME_PAID,),
-    may_write=(PlayKey.SESSION,),
+    permitted_transfers=(PermittedTransfer("credit:*:*", "house:time_charge"),),
+    written_keys=(PlayKey.TIME_PAID,),
+    optional_keys=(PlayKey.SESSION,),
 )

@@ -25,8 +25,8 @@ from egm.play.time_charge import iter_time_charge_notices
 
 PLAY_FEATURE: Final = Feature(
     name="play",
-    keys=PlayKey,
-    values={
+    storage_keys=PlayKey,
+    value_types={
         PlayKey.GAME: GamePointer,
         PlayKey.LAST: LastGame,
         PlayKey.PURSE: Purse,
@@ -39,11 +39,11 @@ PLAY_FEATURE: Final = Feature(
         PlayKey.TIME_PAID: TimePaid,
         PlayKey.EXAMINED: LargestPrizes,
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=PLAY_RULES,
-    offers=(*PAGES, *FORMS, *REGISTERS),
-    states=(DerivedState(State.PLAYING, is_game_open),),
-    position_services=(create_reminders,),
-    notices=iter_time_charge_notices,
+    contributions=(*PAGES, *FORMS, *REGISTERS),
+    derived_states=(DerivedState(State.PLAYING, is_game_open),),
+    position_service_factories=(create_reminders,),
+    list_notices=iter_time_charge_notices,
 )

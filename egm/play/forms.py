@@ -6,7 +6,7 @@ from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.play.prizes_in_kind import prize_may_be_cash
 from egm.play.rulings import game_cannot_end, open_game_has_neither_outcome_nor_win
-from egm.staff.form import REASON_FIELD, Field, Form
+from egm.staff.form import REASON_FIELD, Form, FormField
 
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -14,14 +14,14 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.EXCHANGE_PRIZE,
         permission=Permission.PAY_BY_HAND,
         subject="money",
-        needs=(prize_may_be_cash,),
+        submission_guards=(prize_may_be_cash,),
     ),
     Form(
         id="machine_check",
         event=EventType.MACHINE_CHECKED,
         permission=Permission.SETTLE,
         subject="money",
-        fields=(Field(name="remark", is_required=False),),
+        fields=(FormField(name="remark", is_required=False),),
     ),
     Form(
         id="forfeit_game",
@@ -30,7 +30,7 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="players",
         persons=2,
         fields=(REASON_FIELD,),
-        needs=(open_game_has_neither_outcome_nor_win,),
+        submission_guards=(open_game_has_neither_outcome_nor_win,),
     ),
     Form(
         id="refund_game",
@@ -39,6 +39,6 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="money",
         persons=2,
         fields=(REASON_FIELD,),
-        needs=(game_cannot_end,),
+        submission_guards=(game_cannot_end,),
     ),
 )

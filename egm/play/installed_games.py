@@ -318,7 +318,7 @@ def update_cabinet_file_fault(machine: Machine, why: str) -> None:
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """
-    active_fault = machine.faults.get(_CABINET_FILE_FAULT)
+    active_fault = machine.active_faults.get(_CABINET_FILE_FAULT)
     if active_fault is not None and active_fault["detail"] != why:
         raise_or_clear_fault(machine, _CABINET_FILE_FAULT, "")
     raise_or_clear_fault(machine, _CABINET_FILE_FAULT, why)

@@ -36,7 +36,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         meters={name: value for name, value in values.items() if value},
         head_hash=machine.journal.head_hash,
         persons=tuple(list_event_persons(machine, event)),
-        remark=event.of(CheckForm).remark or "",
+        remark=event.read_payload(CheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, check)
     is_right = {check.replay_result, check.journal_result} <= {"right", "none"}

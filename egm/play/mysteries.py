@@ -38,7 +38,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
     held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
-    report = event.of(MysteryReported)
+    report = event.read_payload(MysteryReported)
     level, prize = report.level, report.won
     if machine.journal.has_transaction(unproved.build_prize_entry_id(prize.claim)):
         return
@@ -102,7 +102,8 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again with the amount of its progressive award, now locked by the controller (AR 29.1(b))."""
     game = find_open_game(machine)
     if game is not None and any(
-        award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
+        award.claim == event.read_payload(AwardLocked).claim
+        for award in progressives.list_awards(machine, game)
     ):
         _send_open_game_to_screen(machine)
 
@@ -111,7 +112,7 @@ def _send_open_game_to_screen(machine: Machine) -> None:
     """Send the open game's current message to the screen, if it has one."""
     message = showing.build_message(machine, resumed=False)
     if message is not None:
-        machine.outbox.show(message)
+        machine.screen_outbox.show(message)
 
 
 # ---------------------------------------------------------------------------------------------- which game

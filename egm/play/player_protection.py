@@ -64,7 +64,7 @@ def build_session_change(
 
 def _create_session(machine: Machine) -> SessionRecord:
     """Return a new session, which begins now."""
-    since = machine.times.read_steady_time().isoformat(timespec="seconds")
+    since = machine.timekeeper.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(
         since=since, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
     )
@@ -77,7 +77,7 @@ def _read_own_limits(machine: Machine) -> OwnLimits:
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     """Return the whole minutes since the player's session began; 0 if the clock was set back."""
-    elapsed = machine.times.read_steady_time() - datetime.fromisoformat(session.since)
+    elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.since)
     return max(0, int(elapsed / timedelta(minutes=1)))
 
 
@@ -179,7 +179,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
     return (
         reminder is not None
         and bool(reminder.pause_end)
-        and machine.times.read_steady_time() >= datetime.fromisoformat(reminder.pause_end)
+        and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(reminder.pause_end)
     )
 
 
@@ -202,7 +202,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     Players must be allowed to set limits, and the player must have credits. To remove a limit (0) or to raise
     it, the player must wait for a new session.
     """
-    request = event.of(LimitRequest)
+    request = event.read_payload(LimitRequest)
     value, of = request.value, request.options.of
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
@@ -221,7 +221,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
     if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
-        pause_end = machine.times.read_steady_time() + timedelta(minutes=rules.pause_minutes)
+        pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
@@ -278,7 +278,7 @@ def end_session(machine: Machine, _: Event) -> None:
 
 def set_own_limit(machine: Machine, event: Event) -> None:
     """Store the limit of time or cost that the player has set for themselves."""
-    own_limits, request = _read_own_limits(machine), event.of(LimitRequest)
+    own_limits, request = _read_own_limits(machine), event.read_payload(LimitRequest)
     value, of = request.value, request.options.of
     if of is None or value is None:
         raise InvariantError("a limit was requested that the machine does not offer")

@@ -120,7 +120,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
             prizes=handpay.prizes,
             amount_cents=value_cents,
             machine=machine.identity.serial,
-            persons=event.of(FilledForm).persons,
+            persons=event.read_payload(FilledForm).persons,
         ),
         entry_id=money.id,
         transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),

@@ -18,19 +18,19 @@ from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.record_codec import from_json
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, StayOnPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.words import (
     BACK,
+    build_code_text,
     build_column_titles,
+    build_local_text,
+    build_money_text,
+    build_number_text,
     build_pair_table,
-    say,
-    say_code,
-    say_local,
-    say_money,
-    say_number,
-    say_plain,
-    say_prize_names,
-    say_time,
+    build_plain_text,
+    build_prize_names_text,
+    build_text,
+    build_time_text,
 )
 from meters import StoredEntry, recall
 from meters.recall import Play
@@ -54,14 +54,14 @@ class RecallListPage(MenuPage):
         table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
-        return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
+        return ServicePage(id="", title=build_text("service.menu.recall"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the play that was selected in the list."""
         play = _find_play(machine, action)
         if play is None:
-            return refuse("not_offered")
-        person = machine.component(ServiceDesk).person
+            return build_refusal("not_offered")
+        person = machine.component(ServiceDesk).signed_in_person
         machine.post(
             RECALL_SHOWN,
             RecallShown(play_id=play.play_id, person="" if person is None else person.id),
@@ -103,20 +103,24 @@ class RecallPlayPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""
-        title = say("service.recall.title", play=self.play.play_id)
+        title = build_text("service.recall.title", play=self.play.play_id)
         if self.step_index < 0:
             can_show = bool(self.steps) and not self.has_hidden_pictures
-            show = PageAction(id="show", label=say("service.recall.show"), style="confirm", enabled=can_show)
+            show = PageAction(
+                id="show", label=build_text("service.recall.show"), style="confirm", enabled=can_show
+            )
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
             if self.has_hidden_pictures:
-                reason = say("service.recall.pictures_hidden", number=self.play.position)
+                reason = build_text("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_pair_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
         has_later_step, position = (
             self.step_index + 1 < len(self.steps),
             self.positions.get(self.steps[self.step_index].seat),
         )
-        position_row = () if position is None else (("recall.of", say("handpay.position", number=position)),)
+        position_row = (
+            () if position is None else (("recall.of", build_text("handpay.position", number=position)),)
+        )
         return ServicePage(
             id="",
             title=title,
@@ -128,16 +132,16 @@ class RecallPlayPage(MenuPage):
                 BACK,
                 PageAction(
                     id="earlier",
-                    label=say("service.recall.earlier"),
+                    label=build_text("service.recall.earlier"),
                     style="back",
                     enabled=self.step_index > 0,
                 ),
-                PageAction(id="later", label=say("service.recall.later"), enabled=has_later_step),
-                PageAction(id="figures", label=say("service.recall.figures")),
+                PageAction(id="later", label=build_text("service.recall.later"), enabled=has_later_step),
+                PageAction(id="figures", label=build_text("service.recall.figures")),
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
         if (
@@ -146,7 +150,7 @@ class RecallPlayPage(MenuPage):
             or targets[action] >= len(self.steps)
             or targets[action] < -1
         ):
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         self.step_index = targets[action]
         return StayOnPage()
 
@@ -224,12 +228,12 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
     """Return a play's row in the list of plays: time, position, game, bet, win and state."""
     return PageRow(
         cells=(
-            say_time(play.start.time_utc.isoformat()),
-            *((say_number(play.position),) if machine.position.count > 1 else ()),
+            build_time_text(play.start.time_utc.isoformat()),
+            *((build_number_text(play.position),) if machine.position.count > 1 else ()),
             _find_game_title(machine, _read_start(play).game),
-            say_money(play.bet_cents),
-            say_plain("") if play.win_cents is None else say_money(play.win_cents),
-            say(f"service.recall.{_describe_play_state(play)}"),
+            build_money_text(play.bet_cents),
+            build_plain_text("") if play.win_cents is None else build_money_text(play.win_cents),
+            build_text(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
         icon="" if play.end_kind else "warning",
@@ -246,7 +250,7 @@ def _describe_play_state(play: Play) -> str:
 def _find_game_title(machine: Machine, name: GameName) -> PageText:
     """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
     game = _find_definition(machine, name)
-    return say_plain(name.id) if game is None else say_local(game.title)
+    return build_plain_text(name.id) if game is None else build_local_text(game.title)
 
 
 def _find_definition(machine: Machine, name: GameName) -> Game | None:
@@ -265,18 +269,24 @@ def _build_play_tables(
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
     paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
-        ("column.time", say_time(play.start.time_utc.isoformat())),
-        *((("column.position", say_number(play.position)),) if machine.position.count > 1 else ()),
+        ("column.time", build_time_text(play.start.time_utc.isoformat())),
+        *((("column.position", build_number_text(play.position)),) if machine.position.count > 1 else ()),
         ("column.game", _find_game_title(machine, game.game)),
-        ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
-        ("recall.credit_before", say_money(game.credit_before_cents)),
-        ("column.bet", say_money(play.bet_cents)),
-        ("column.win", say_plain("") if play.win_cents is None else say_money(paid_cents)),
-        ("recall.credit_after", say_plain("") if after_cents is None else say_money(after_cents)),
-        ("column.state", say(f"service.recall.{_describe_play_state(play)}")),
+        ("recall.version", build_plain_text(f"{game.game.version}  {game.game.digest[:16]}")),
+        ("recall.credit_before", build_money_text(game.credit_before_cents)),
+        ("column.bet", build_money_text(play.bet_cents)),
+        ("column.win", build_plain_text("") if play.win_cents is None else build_money_text(paid_cents)),
+        (
+            "recall.credit_after",
+            build_plain_text("") if after_cents is None else build_money_text(after_cents),
+        ),
+        ("column.state", build_text(f"service.recall.{_describe_play_state(play)}")),
     ]
     rows += [
-        (say_code("source", source.partition(":")[2].partition(":")[0] or source), say_money(cents))
+        (
+            build_code_text("source", source.partition(":")[2].partition(":")[0] or source),
+            build_money_text(cents),
+        )
         for source, cents in play.added_cents.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
@@ -289,17 +299,20 @@ def _build_play_tables(
         )
         for n in _list_shown_steps(game)
     ]
-    rows += [(say("service.recall.level", level=level), say_money(cents)) for level, cents in play.levels_won]
+    rows += [
+        (build_text("service.recall.level", level=level), build_money_text(cents))
+        for level, cents in play.levels_won
+    ]
     if play.prizes_won:
-        rows.append(("recall.prizes", say_prize_names(play.prizes_won)))
+        rows.append(("recall.prizes", build_prize_names_text(play.prizes_won)))
     lines = build_win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
         build_pair_table(rows),
         build_pair_table(
-            iter_wager_rows(rules, game.wager, unit_cents, positions), say("service.recall.wager")
+            iter_wager_rows(rules, game.wager, unit_cents, positions), build_text("service.recall.wager")
         ),
-        *([build_pair_table(choices, say("service.recall.choices"))] if choices else []),
-        *([PageTable(title=say("service.recall.wins"), rows=lines)] if lines else []),
+        *([build_pair_table(choices, build_text("service.recall.choices"))] if choices else []),
+        *([PageTable(title=build_text("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 
@@ -317,9 +330,9 @@ def _format_answer_label(
     """
     position = None if step is None else positions.get(step.seat)
     if position is None:
-        return say("service.recall.choice", number=index)
+        return build_text("service.recall.choice", number=index)
     name = "choice_by_table" if is_by_table else "choice_of"
-    return say(f"service.recall.{name}", number=index, position=position)
+    return build_text(f"service.recall.{name}", number=index, position=position)
 
 
 def _list_shown_steps(game: GameRecord) -> range:

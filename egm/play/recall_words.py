@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import PageRow, PageText
-from egm.staff.words import say, say_code, say_local, say_money, say_number, say_plain
+from egm.staff.words import (
+    build_code_text,
+    build_local_text,
+    build_money_text,
+    build_number_text,
+    build_plain_text,
+    build_text,
+)
 from paytables import Game, Settlement, Wager
 
 #: A label of a row, and its value.
@@ -47,34 +54,37 @@ def iter_wager_rows(
     """
     presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     options = dict(wager.options)
-    yield "wager.credits", say_number(wager.credits)
+    yield "wager.credits", build_number_text(wager.credits)
     mode = options.pop("mode", "")
     if mode and (mode_name := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
         yield "wager.mode", mode_name  # a game with only one way to bet has no name for it
     if "hands" in options:
-        yield "wager.hands", say_number(int(options.pop("hands")))
+        yield "wager.hands", build_number_text(int(options.pop("hands")))
     if "level" in options:
-        yield "wager.level", say_number(int(options.pop("level")))
+        yield "wager.level", build_number_text(int(options.pop("level")))
     if "draws" in options:
-        yield "wager.draws", say_number(int(options.pop("draws")))
+        yield "wager.draws", build_number_text(int(options.pop("draws")))
     for bonus in options.pop("bonuses", ()):
         yield "wager.bonus", _find_entry_name(presentation.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():
         yield (
             _find_entry_name(_list_betting_areas(presentation), "id", area),
-            say_money(int(credits_) * unit_cents),
+            build_money_text(int(credits_) * unit_cents),
         )
     options.pop("seat", None)  # the recall states the position
     yield from _iter_other_seats_rows(options.pop("others", {}), unit_cents, positions or {})
     for card_number, card in enumerate(options.pop("selections", ()), 1):
         yield (
-            say("service.wager.card", number=card_number),
-            say_plain(_format_numbers(card.get("groups", ()))),
+            build_text("service.wager.card", number=card_number),
+            build_plain_text(_format_numbers(card.get("groups", ()))),
         )
         for size, credits_ in card.get("stakes", {}).items():
-            yield say("service.wager.stake", count=str(size)), say_money(int(credits_) * unit_cents)
+            yield (
+                build_text("service.wager.stake", count=str(size)),
+                build_money_text(int(credits_) * unit_cents),
+            )
     for name, value in options.items():  # options of game families not handled above
-        yield say_code("service.wager", name), say_plain(value)
+        yield build_code_text("service.wager", name), build_plain_text(value)
 
 
 def _iter_other_seats_rows(
@@ -83,7 +93,10 @@ def _iter_other_seats_rows(
     """Yield a row with the total bet of each other seat of a shared round."""
     for seat, bets in bets_by_seat.items():
         number = positions.get(int(seat), int(seat) + 1)
-        yield say("service.wager.others", number=number), say_money(sum(bets.values()) * unit_cents)
+        yield (
+            build_text("service.wager.others", number=number),
+            build_money_text(sum(bets.values()) * unit_cents),
+        )
 
 
 def describe_choice(kind: str, choice: object) -> PageText:
@@ -91,14 +104,16 @@ def describe_choice(kind: str, choice: object) -> PageText:
     if kind == "hold" and isinstance(choice, int):
         reels = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
         return (
-            say("service.recall.held", reels=", ".join(reels)) if reels else say("service.recall.held_none")
+            build_text("service.recall.held", reels=", ".join(reels))
+            if reels
+            else build_text("service.recall.held_none")
         )
     if kind == "set" and isinstance(choice, int):
         low = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
-        return say("service.recall.low_hand", places=", ".join(low))
+        return build_text("service.recall.low_hand", places=", ".join(low))
     if kind == "pick" and isinstance(choice, int):
-        return say("service.recall.box", number=choice + 1)
-    return say_code("decide", str(choice))
+        return build_text("service.recall.box", number=choice + 1)
+    return build_code_text("decide", str(choice))
 
 
 def _format_numbers(groups: Sequence[Any]) -> str:
@@ -125,7 +140,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
                 _describe_settlement(presentation, win.name)
                 if win.spot
                 else _describe_prize_location(presentation, win),
-                say_money(win.credits * unit_cents),
+                build_money_text(win.credits * unit_cents),
             )
         )
         for win in wins
@@ -140,7 +155,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
     if "area" in detail:
         return _find_entry_name(presentation.get("areas", ()), "id", detail["area"])
     if "selection" in detail:
-        return say(
+        return build_text(
             "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
         )
     line_pay = _LINE_PAY_PATTERN.fullmatch(win.name)
@@ -153,8 +168,8 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
     }
     name_by_language = names.get(symbol)
     if not isinstance(name_by_language, Mapping):
-        return say_plain(win.name)
-    return say_local(
+        return build_plain_text(win.name)
+    return build_local_text(
         {language: f"{count} {_TIMES_SIGN} {text}" for language, text in name_by_language.items()}
     )
 
@@ -164,17 +179,19 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
-        return say_local(stage["name"])
+        return build_local_text(stage["name"])
     match win.get("on"):
         case "line":
-            return say("service.wager.line", number=int(win["number"]))
+            return build_text("service.wager.line", number=int(win["number"]))
         case "ways":
-            return say("service.wager.ways", count=int(win.get("ways", 1)))
+            return build_text("service.wager.ways", count=int(win.get("ways", 1)))
         case "scatter":
-            return say("service.wager.scatter")
+            return build_text("service.wager.scatter")
     if "selection" in win:
-        return say("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
-    return say("service.wager.hand", number=int(win["hand"])) if "hand" in win else say_plain("")
+        return build_text("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
+    return (
+        build_text("service.wager.hand", number=int(win["hand"])) if "hand" in win else build_plain_text("")
+    )
 
 
 def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> PageText:
@@ -185,14 +202,14 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
     for entry in entries:
         entry_name = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(entry_name, Mapping):
-            return say_local(entry_name)
-    return say_plain(value)
+            return build_local_text(entry_name)
+    return build_plain_text(value)
 
 
 def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText:
     """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
     if name in SETTLED_RESULT_NAMES:
-        return say_code("felt", f"as_{name.replace(' ', '_')}")
+        return build_code_text("felt", f"as_{name.replace(' ', '_')}")
     return _find_entry_name(presentation.get("pays", ()), "name", name)
 
 

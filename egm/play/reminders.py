@@ -54,8 +54,8 @@ class Reminders:
 
     def _submit_if_accepted(self, event_type: EventType) -> None:
         """Submit an event of this type if the machine accepts it in its present state."""
-        if self._context.engine.accepts(event_type):
-            self._context.handle(Event(event_type))
+        if self._context.engine.accepts_event_type(event_type):
+            self._context.submit_event(Event(event_type))
 
     def _compute_gap_seconds_left(self) -> float:
         """Return the seconds until a player without credit counts as having left; negative if that time has passed."""
@@ -70,7 +70,7 @@ class Reminders:
         """
         waits = []
         if (at := find_next_reminder_time(self._machine)) is not None:
-            seconds = (at - self._machine.times.read_steady_time()).total_seconds()
+            seconds = (at - self._machine.timekeeper.read_steady_time()).total_seconds()
             if seconds > 0 or self._is_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
         if self._session_over_since_ns is not None:
@@ -81,7 +81,7 @@ class Reminders:
 
     def _is_accepted(self, *event_types: EventType) -> bool:
         """Return whether the machine accepts at least one of the given events in its present state."""
-        return any(self._context.engine.accepts(event_type) for event_type in event_types)
+        return any(self._context.engine.accepts_event_type(event_type) for event_type in event_types)
 
 
 def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:

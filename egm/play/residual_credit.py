@@ -49,7 +49,7 @@ def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
     """Return whether the player may stake the residual credit: the profile offers it and play is possible."""
     return (
         machine.profile.pay_out.residual == "played"
-        and machine.chance is not None
+        and machine.random_service is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and not play_is_paused(machine)
         and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
@@ -70,14 +70,14 @@ def remove_residual_credit(machine: Machine, _: Event) -> None:
 
 def play_residual_credit(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
-    if machine.chance is None:
+    if machine.random_service is None:
         raise ReplaceWithEvent(
             Event(EventType.CHANCE_FAILED, Failure(detail="the random number generator is not running"))
         )
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
     try:
-        with machine.chance.step() as step:
+        with machine.random_service.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
         raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error

@@ -75,12 +75,12 @@ def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
 
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
     """Return whether the random number generator is in service."""
-    return machine.chance is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+    return machine.random_service is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """Return whether the choice needs no random number (such as collecting a win), or the generator is in service."""
-    choice = event.of(ChoiceRequest)
+    choice = event.read_payload(ChoiceRequest)
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
     return chance_is_ready(machine) or any(
@@ -130,7 +130,7 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
 
 def _is_answered_by_player(event: Event) -> bool:
     """Return whether an answer comes from the player, not from a real wheel or the table."""
-    choice = event.of(ChoiceRequest)
+    choice = event.read_payload(ChoiceRequest)
     return choice.spin is None and choice.seat is None
 
 
@@ -149,7 +149,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     """
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
-    choice = event.of(ChoiceRequest)
+    choice = event.read_payload(ChoiceRequest)
     if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.spin is not None):
         return False
     return choice.value in decision.options and may_answer(machine, decision, event)
@@ -175,7 +175,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow the amount that the choice adds to the stake."""
     decision = find_pending_decision(machine)
-    return decision is not None and event.of(ChoiceRequest).value in decision.options
+    return decision is not None and event.read_payload(ChoiceRequest).value in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -240,7 +240,7 @@ def continue_game(machine: Machine, event: Event) -> None:
 
     In a shared round the choice may be that of another seat; it then adds no stake at this position.
     """
-    answer, rounds = event.of(ChoiceRequest), machine.component(PositionRounds)
+    answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
     choice, game = answer.value, require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
@@ -313,8 +313,8 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     """
     is_chance_ready = chance_is_ready(machine)
     return (
-        machine.chance.step()
-        if is_chance_ready and machine.chance is not None
+        machine.random_service.step()
+        if is_chance_ready and machine.random_service is not None
         else nullcontext(_UnavailableGenerator())
     )
 

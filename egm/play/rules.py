@@ -3,19 +3,19 @@
 from typing import Final
 
 from egm.integrity.lockups import restart_generator
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AWAKE,
-    EVERYWHERE,
-    PAYABLE,
-    RULING,
+    ALL_STATES,
+    STATES_AFTER_BOOT,
     STATES_AFTER_SELF_TEST,
     STATES_FOR_BETTING,
+    STATES_FOR_CASH_OUT,
+    STATES_FOR_RULINGS,
     STATES_NOT_PLAYING,
     STATES_SHOWING_OUTCOME,
-    only,
+    single_state,
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out
 from egm.money.host_controls import game_is_enabled
@@ -111,12 +111,12 @@ from egm.staff.service.effects import (
 )
 
 #: Only while the machine is idle.
-_IDLE_STATE: Final = only(State.IDLE)
+_IDLE_STATE: Final = single_state(State.IDLE)
 #: Only while a game is shown.
-_PLAYING_STATE: Final = only(State.PLAYING)
+_PLAYING_STATE: Final = single_state(State.PLAYING)
 
 #: Only while a hand-pay waits.
-_HANDPAY_STATE: Final = only(State.HANDPAY)
+_HANDPAY_STATE: Final = single_state(State.HANDPAY)
 
 #: The guards on starting a game.
 PLAY_GUARDS: Final = (
@@ -133,14 +133,14 @@ PLAY_GUARDS: Final = (
 
 PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT),
-    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), Next.SAME, REPORT),
-    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), Next.SAME, REPORT),
+    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), NextState.SAME, REPORT),
+    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), NextState.SAME, REPORT),
     Rule(
         EventType.DENOMINATION,
         _IDLE_STATE,
         (denomination_is_offered, no_bets_stand_on_selected_table),
         (select_denomination,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     # ------------------------------------------------------------------ a game, already decided, being shown
@@ -155,7 +155,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
             choice_may_be_taken,
         ),
         (continue_game,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
@@ -170,7 +170,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending),
         (end_game,),
-        Next.DERIVED,
+        NextState.DERIVED,
     ),
     Rule(
         EventType.SHOWN,
@@ -187,28 +187,30 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _IDLE_STATE,
         (reminder_can_be_dismissed,),
         (dismiss_reminder,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
-    Rule(EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_own_limit,), Next.SAME, REPORT),
+    Rule(
+        EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_own_limit,), NextState.SAME, REPORT
+    ),
     Rule(EventType.REMINDER_DUE, _IDLE_STATE, (reminder_is_due,), (show_reminder,)),
-    Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
-    Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
+    Rule(EventType.PAUSE_OVER, STATES_FOR_CASH_OUT, (pause_is_over,), (end_pause,)),
+    Rule(EventType.SESSION_OVER, STATES_FOR_CASH_OUT, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
     Rule(
         EventType.RESIDUAL,
         _IDLE_STATE,
         (residual_credit_can_be_staked,),
         (play_residual_credit,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
         EventType.RESIDUAL,
-        PAYABLE,
+        STATES_FOR_CASH_OUT,
         (residual_credit_can_be_given_up,),
         (remove_residual_credit,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     # ------------------------------------------------------------------ a game that waits for its generator
@@ -217,7 +219,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _PLAYING_STATE,
         (game_waits_for_generator, key_may_act_without_sign_in),
         (restart_generator,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -225,7 +227,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _PLAYING_STATE,
         (game_waits_for_generator,),
         (ask_for_sign_in,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -233,33 +235,48 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         _PLAYING_STATE,
         (game_waits_for_staff, menu_may_open),
         (open_menu,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ mystery prizes announced by a controller
-    Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery_prize,), Next.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.AWARD_LOCKED,
+        STATES_AFTER_BOOT,
+        (),
+        (record_award, send_award_to_screen),
+        NextState.DERIVED_ONCE_TESTED,
+    ),
+    Rule(
+        EventType.MYSTERY_WON, STATES_AFTER_BOOT, (), (record_mystery_prize,), NextState.DERIVED_ONCE_TESTED
+    ),
     Rule(
         EventType.AFTER_EVENT,
         STATES_AFTER_SELF_TEST,
         (ruled_mystery_prize_can_be_settled,),
         (end_ruled_prizes,),
-        Next.DERIVED,
+        NextState.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about a game
     build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY_STATE, (prize_may_be_cash,), exchange_prizes),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (void_exchanged_reservation,)),
-    build_form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (exchange_is_unfinished,), (void_exchanged_reservation,)),
+    build_form_rule(FORMS, EventType.REFUND_GAME, STATES_FOR_RULINGS, (game_cannot_end,), refund_game),
     build_form_rule(
         FORMS,
         EventType.FORFEIT_GAME,
-        RULING,
+        STATES_FOR_RULINGS,
         (forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
         forfeit_game,
     ),
-    build_form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
+    build_form_rule(
+        FORMS, EventType.MACHINE_CHECKED, STATES_FOR_RULINGS, (), record_machine_check, NextState.SAME
+    ),
     Rule(
-        EventType.LANGUAGE, STATES_AFTER_SELF_TEST, (language_is_offered,), (set_language,), Next.SAME, REPORT
+        EventType.LANGUAGE,
+        STATES_AFTER_SELF_TEST,
+        (language_is_offered,),
+        (set_language,),
+        NextState.SAME,
+        REPORT,
     ),
     Rule(
         EventType.WHEN_IDLE,

@@ -35,7 +35,7 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
     return (
         "game" in forfeits
         and find_open_game(machine) is not None
-        and are_texts_filled_in(event.of(RulingForm).reason)
+        and are_texts_filled_in(event.read_payload(RulingForm).reason)
     )
 
 

@@ -181,7 +181,7 @@ def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
     game = find_open_game(machine)
     round_ = None if game is None else find_shared_round(machine, game)
     recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))
-    return recorded is not None and event.of(ChoiceRequest).value == recorded.choice
+    return recorded is not None and event.read_payload(ChoiceRequest).value == recorded.choice
 
 
 def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
@@ -190,7 +190,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     The player may answer for their own seat; the table passes on the answers of other seats. A game that is
     behind the others of its round must first take the steps they have recorded.
     """
-    game, answering_seat = find_open_game(machine), event.of(ChoiceRequest).seat
+    game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).seat
     if game is None or (game.wager.seat is None and answering_seat is None):
         return game is not None
     round_ = find_shared_round(machine, game)

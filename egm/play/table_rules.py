@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
-from egm.kernel.states import PAYABLE, only
+from egm.kernel.states import STATES_FOR_CASH_OUT, single_state
 from egm.money.forms import FORMS
 from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
@@ -27,35 +27,44 @@ from egm.staff.form import build_form_rule
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CASH_OUT,
-        only(State.OUT_OF_SERVICE),
+        single_state(State.OUT_OF_SERVICE),
         (bets_stand,),
         (return_bets_and_cash_out,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
         EventType.CASH_OUT,
-        only(State.IDLE),
+        single_state(State.IDLE),
         (standing_bets_can_be_returned,),
         (take_down_bets_and_cash_out,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, REPORT),
+    Rule(
+        EventType.CASH_OUT,
+        single_state(State.IDLE),
+        (bets_stand,),
+        (notify_bets_stay,),
+        NextState.SAME,
+        REPORT,
+    ),
     build_form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,
-        only(State.SERVICE_MENU),
+        single_state(State.SERVICE_MENU),
         (bets_stand, location_is_stated),
         return_bets_before_event,
-        Next.SAME,
+        NextState.SAME,
     ),
-    Rule(EventType.AFTER_EVENT, PAYABLE, (standing_bets_are_abandoned,), (return_abandoned_bets,)),
+    Rule(
+        EventType.AFTER_EVENT, STATES_FOR_CASH_OUT, (standing_bets_are_abandoned,), (return_abandoned_bets,)
+    ),
 )
 
 TABLES_FEATURE: Final = Feature(
     name="tables",
-    keys=TableKey,
-    values={TableKey.TABLE: TableRecord, TableKey.SHARED: SharedTableState},
+    storage_keys=TableKey,
+    value_types={TableKey.TABLE: TableRecord, TableKey.SHARED: SharedTableState},
     rules=_RULES,
 )

@@ -184,7 +184,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     Return None if the game is not installed any more at the denomination of the bets.
     """
     resident, game_id = machine.component(InstalledGames), table.game.id
-    installed = resident.games.get(game_id) or machine.games.get(game_id)
+    installed = resident.games_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
     if (
         installed is None

@@ -47,7 +47,7 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
     if charge is None or bet is None:
         return True
     staked_money_cents = max(0, bet.cents - machine.read_credit_cents(CreditKind.RESTRICTED))
-    return charge.credits * bet.denomination_cents <= machine.cash_cents - staked_money_cents
+    return charge.credits * bet.denomination_cents <= machine.cashable_cents - staked_money_cents
 
 
 def collect_time_charge(machine: Machine, game: GameRecord) -> None:

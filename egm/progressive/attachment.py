@@ -295,9 +295,9 @@ class ProgressiveLinkService:
         match news:
             case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
-                self._context.handle(Event(EventType.AWARD_LOCKED, award))
+                self._context.submit_event(Event(EventType.AWARD_LOCKED, award))
             case PaymentRecorded():
-                self._context.handle(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
+                self._context.submit_event(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
             case ControllerAhead():
                 progress = progressives.find_link_progress(self._machine, news.level)
                 self._machine.post(
@@ -331,7 +331,7 @@ class ProgressiveLinkService:
         A win that cannot be paid now is submitted again later.
         """
         for claim, found_win in list(self._found_mystery_wins.items()):
-            self._context.handle(
+            self._context.submit_event(
                 Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.win))
             )
             if unproved.is_recorded(self._machine, claim):
@@ -345,7 +345,7 @@ class ProgressiveLinkService:
         if sequence > self.find_last_decided(level):
             self._last_decided_sequences[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
-                self._context.handle(Event(EventType.LEVELS_MOVED))
+                self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
     def _record_complaint(self, code: str, text: str) -> None:
         """Record a refusal by the progressive controller, or an invalid message of it, up to a limit per connection."""
@@ -374,16 +374,16 @@ class ProgressiveLinkService:
             self._set_disabled(
                 is_link_up=all(shown_amount.status is Status.UP for shown_amount in amounts.values())
             )
-        self._context.handle(Event(EventType.LEVELS_MOVED))
+        self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
     def _set_disabled(self, *, is_link_up: bool) -> None:
         """Disable the machine while a progressive level has no controller, or enable it again."""
         is_disabled = PROGRESSIVE_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
             disabled = Disabled(source=PROGRESSIVE_SOURCE, reason="link_down")
-            self._context.handle(Event(EventType.DISABLED, disabled))
+            self._context.submit_event(Event(EventType.DISABLED, disabled))
         elif is_link_up and is_disabled:
-            self._context.handle(Event(EventType.ENABLED, Enabled(source=PROGRESSIVE_SOURCE)))
+            self._context.submit_event(Event(EventType.ENABLED, Enabled(source=PROGRESSIVE_SOURCE)))
 
     def _read_clock_ns(self) -> int:
         """Return the monotonic time in nanoseconds."""

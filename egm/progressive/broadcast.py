@@ -81,7 +81,7 @@ class BroadcastLevelService:
                 change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level))
         self._last_shown = amounts
-        self._context.handle(Event(EventType.LEVELS_MOVED))
+        self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
 
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:

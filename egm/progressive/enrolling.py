@@ -46,10 +46,10 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
+from egm.staff.words import BACK, build_pair_table, build_plain_text, build_text, build_time_text
 
 #: Persons required to put a certificate into use.
 REQUIRED_PERSONS: Final = 2
@@ -119,8 +119,8 @@ ENROLMENT: Final = tuple(
         event=EventType.LINK_ENROLMENT,
         permission=Permission.CONFIGURE,
         persons=persons,
-        needs=(link_files_are_in_machine_folder,),
-        values={"step": step},
+        submission_guards=(link_files_are_in_machine_folder,),
+        preset_values={"step": step},
     )
     for step, persons in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSONS))
 )
@@ -128,7 +128,7 @@ ENROLMENT: Final = tuple(
 
 def enrol_link(machine: Machine, event: Event) -> None:
     """Perform one step of the enrolment with the progressive link, and record its result or error."""
-    persons, step = list_event_persons(machine, event), event.of(EnrolmentForm).step
+    persons, step = list_event_persons(machine, event), event.read_payload(EnrolmentForm).step
     try:
         if step == "request":
             _write_request(machine, persons)
@@ -147,7 +147,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
-            step=event.of(EnrolmentForm).step,
+            step=event.read_payload(EnrolmentForm).step,
             why=code,
             values=values,
             persons=tuple(list_event_persons(machine, event)),
@@ -216,18 +216,20 @@ def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bo
     """
     rows = build_pair_table(
         (
-            ("link.serial", say_plain(facts.serial)),
-            ("link.key", say_plain(facts.key)),
-            ("link.authority", say_plain(f"{facts.authority}  {facts.issuer}")),
-            ("link.since", say_time(facts.since.isoformat())),
-            ("link.until", say_time(facts.until.isoformat())),
-            ("link.broker", say_plain(facts.broker)),
+            ("link.serial", build_plain_text(facts.serial)),
+            ("link.key", build_plain_text(facts.key)),
+            ("link.authority", build_plain_text(f"{facts.authority}  {facts.issuer}")),
+            ("link.since", build_time_text(facts.since.isoformat())),
+            ("link.until", build_time_text(facts.until.isoformat())),
+            ("link.broker", build_plain_text(facts.broker)),
         ),
-        say(f"service.link.{title}"),
+        build_text(f"service.link.{title}"),
     )
     if not other_authority:
         return rows
-    warning_row = PageRow(cells=(say("service.link.other_authority"), say_plain("")), icon="alarm")
+    warning_row = PageRow(
+        cells=(build_text("service.link.other_authority"), build_plain_text("")), icon="alarm"
+    )
     return rows.model_copy(update={"rows": (*rows.rows, warning_row)})
 
 
@@ -236,15 +238,21 @@ class LinkPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
-        keys = (PageAction(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
+        keys = (
+            PageAction(id=name, label=build_text(f"service.link.{name}"))
+            for name in _list_open_forms(machine)
+        )
         return ServicePage(
-            id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
+            id="",
+            title=build_text("service.menu.link"),
+            tables=tuple(_iter_tables(machine)),
+            actions=(BACK, *keys),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form of the link enrolment step that was touched."""
         steps = _list_open_forms(machine)
-        return OpenPage(FormFillingPage(steps[action])) if action in steps else refuse("not_offered")
+        return OpenPage(FormFillingPage(steps[action])) if action in steps else build_refusal("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
@@ -265,7 +273,8 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
         key = enrolling.folder.read_request_key()
         if key is not None:
             yield build_pair_table(
-                (("link.key", say_plain(compute_key_digest(key.public_key()))),), say("service.link.asks")
+                (("link.key", build_plain_text(compute_key_digest(key.public_key()))),),
+                build_text("service.link.asks"),
             )
         if enrolling.answer is not None:
             facts = enrolling.answer.read_facts()
@@ -283,15 +292,17 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
     enrolling = machine.component(EnrolmentState)
     link = enrolling.link
     if link is None:
-        yield PageTable(rows=(PageRow(cells=(say("service.link.none"),)),))
+        yield PageTable(rows=(PageRow(cells=(build_text("service.link.none"),)),))
         return
     try:
         if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
             yield PageTable(
-                rows=(PageRow(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),)
+                rows=(
+                    PageRow(cells=(build_text("service.link.elsewhere"), build_plain_text(link.certificate))),
+                )
             )
         elif (facts := enrolling.folder.read_facts()) is None:
-            yield PageTable(rows=(PageRow(cells=(say("service.link.not_yet"),), icon="warning"),))
+            yield PageTable(rows=(PageRow(cells=(build_text("service.link.not_yet"),), icon="warning"),))
             return
         else:
             yield build_fact_table(facts, "in_use")
@@ -303,9 +314,9 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
 
 def build_error_table(error: OperatorError) -> PageTable:
     """Return an error of the link's enrolment as a table, in the reader's language if the error has a text."""
-    text = say_plain(error)
+    text = build_plain_text(error)
     if isinstance(error, EnrolmentError):
-        text = say(f"notice.refused.{error.code}", **error.values)
+        text = build_text(f"notice.refused.{error.code}", **error.values)
     return PageTable(rows=(PageRow(cells=(text,), icon="alarm"),))
 
 

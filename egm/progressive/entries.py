@@ -6,10 +6,10 @@ from fractions import Fraction
 from types import NoneType
 from typing import Final, Literal
 
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
-from egm.kernel.significance import Clear, Effect, Significance
+from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.play.records.game_record import MysteryPrizeWon
 from egm.play.records.games import MYSTERY_WON
@@ -22,7 +22,7 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
-POOL_MOVES: Final = Moves("pool:*:*", "pool:*:*")
+POOL_MOVES: Final = PermittedTransfer("pool:*:*", "pool:*:*")
 """The transfers that progressive entries may make between accounts of progressive levels."""
 
 
@@ -62,15 +62,20 @@ class LevelMoved:
     persons: Persons
 
 
-LEVEL_OPENED: Final = Entry(
+LEVEL_OPENED: Final = EntryDeclaration(
     kind="progressive.opened",
     record=LevelOpened,
-    moves=(Moves("pool:*:startup", "pool:*:current"),),
-    writes=(ProgressiveKey.LEVEL,),
+    permitted_transfers=(PermittedTransfer("pool:*:startup", "pool:*:current"),),
+    written_keys=(ProgressiveKey.LEVEL,),
 )
-LEVEL_CHANGED: Final = Entry(kind="progressive.changed", record=LevelChanged, writes=(ProgressiveKey.LEVEL,))
-LEVEL_MOVED: Final = Entry(
-    kind="progressive.moved", record=LevelMoved, moves=(POOL_MOVES,), writes=(ProgressiveKey.LEVEL,)
+LEVEL_CHANGED: Final = EntryDeclaration(
+    kind="progressive.changed", record=LevelChanged, written_keys=(ProgressiveKey.LEVEL,)
+)
+LEVEL_MOVED: Final = EntryDeclaration(
+    kind="progressive.moved",
+    record=LevelMoved,
+    permitted_transfers=(POOL_MOVES,),
+    written_keys=(ProgressiveKey.LEVEL,),
 )
 
 
@@ -91,20 +96,20 @@ class LevelHit:
     unanswered: bool
 
 
-LEVEL_HIT: Final = Entry(
+LEVEL_HIT: Final = EntryDeclaration(
     kind="progressive.hit",
     record=LevelHit,
-    about="A won level of this machine or of a controller is entered in the register of wins.",
+    description="A won level of this machine or of a controller is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
-    significance=Significance(Effect.LOG, sas=0x54),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x54),
     logs=(Log.PROGRESSIVES,),
 )
-BROADCAST_LEVEL_HIT: Final = Entry(
+BROADCAST_LEVEL_HIT: Final = EntryDeclaration(
     kind="progressive.hit_broadcast",
     record=LevelHit,
-    about="A won level that a SAS host broadcasts is entered in the register of wins.",
+    description="A won level that a SAS host broadcasts is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
-    significance=Significance(Effect.LOG, sas=0x56),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x56),
     logs=(Log.PROGRESSIVES,),
 )
 
@@ -157,24 +162,28 @@ class ClaimClosed(ClaimRecord):
     claim: str
 
 
-AWARD_AWAITED: Final = Entry(
+AWARD_AWAITED: Final = EntryDeclaration(
     kind="progressive.awaited",
     record=NoneType,
-    about="A game was shown and waits for its controller to lock the award.",
-    writes=(ProgressiveKey.AWAITING,),
+    description="A game was shown and waits for its controller to lock the award.",
+    written_keys=(ProgressiveKey.AWAITING,),
 )
-AWARD_LOCKED: Final = Entry(kind="progressive.award", record=LevelAward, writes=(ProgressiveKey.CLAIM,))
-AWARD_DIFFERS: Final = Entry(kind="progressive.award_differs", record=AwardDiffers)
-AWARD_UNANSWERED: Final = Entry(
+AWARD_LOCKED: Final = EntryDeclaration(
+    kind="progressive.award", record=LevelAward, written_keys=(ProgressiveKey.CLAIM,)
+)
+AWARD_DIFFERS: Final = EntryDeclaration(kind="progressive.award_differs", record=AwardDiffers)
+AWARD_UNANSWERED: Final = EntryDeclaration(
     kind="progressive.unanswered",
     record=LevelUnanswered,
     counts={"progressive.unanswered": 1},
-    writes=(ProgressiveKey.CLAIM,),
+    written_keys=(ProgressiveKey.CLAIM,),
 )
-LEVELS_UNDECIDED: Final = Entry(
-    kind="progressive.undecided", record=LevelsUndecided, writes=(ProgressiveKey.UNDECIDED,)
+LEVELS_UNDECIDED: Final = EntryDeclaration(
+    kind="progressive.undecided", record=LevelsUndecided, written_keys=(ProgressiveKey.UNDECIDED,)
 )
-CLAIM_CLOSED: Final = Entry(kind="progressive.closed", record=ClaimClosed, writes=(ProgressiveKey.CLAIM,))
+CLAIM_CLOSED: Final = EntryDeclaration(
+    kind="progressive.closed", record=ClaimClosed, written_keys=(ProgressiveKey.CLAIM,)
+)
 
 
 # ---------------------------------------------------------------------------------------------- mystery prizes
@@ -201,51 +210,51 @@ class LevelRuling(RulingDetails):
     """The amount that the ruling awards, for a hit by a game's outcome (not a mystery prize); else null."""
 
 
-PRIZE_COMMITTED: Final = Entry(
+PRIZE_COMMITTED: Final = EntryDeclaration(
     kind="progressive.sealed",
     record=ReceivedCommitment,
-    about="The commitment to the secret amount of a mystery prize was received.",
-    writes=(ProgressiveKey.SEALED,),
+    description="The commitment to the secret amount of a mystery prize was received.",
+    written_keys=(ProgressiveKey.SEALED,),
 )
-PRIZE_WON: Final = Entry(
+PRIZE_WON: Final = EntryDeclaration(
     kind=MYSTERY_WON,
     record=MysteryPrizeWon,
-    about="A controller found that the open game has won a mystery prize, which is paid with the game.",
-    writes=(ProgressiveKey.CLAIM,),
+    description="A controller found that the open game has won a mystery prize, which is paid with the game.",
+    written_keys=(ProgressiveKey.CLAIM,),
 )
-PRIZE_RETURNED: Final = Entry(
+PRIZE_RETURNED: Final = EntryDeclaration(
     kind=MYSTERY_WON,
     record=MysteryPrizeWon,
-    about="A mystery prize returns to its level: its game is void, or staff have declined it.",
-    writes=(ProgressiveKey.CLAIM,),
-    may_write=(ProgressiveKey.HELD,),
+    description="A mystery prize returns to its level: its game is void, or staff have declined it.",
+    written_keys=(ProgressiveKey.CLAIM,),
+    optional_keys=(ProgressiveKey.HELD,),
 )
-PRIZE_PAID_BY_HAND: Final = Entry(
+PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     kind=MYSTERY_WON,
     record=MysteryPrizeWon,
-    about="A mystery prize of a game that is over is reserved for a hand-pay.",
+    description="A mystery prize of a game that is over is reserved for a hand-pay.",
     phase=Phase.RESERVE,
-    moves=(Moves("house:progressive:*", "out:handpay_progressive"),),
+    permitted_transfers=(PermittedTransfer("house:progressive:*", "out:handpay_progressive"),),
     dimension_names=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
-    writes=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
-    may_write=(ProgressiveKey.HELD,),
+    written_keys=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
+    optional_keys=(ProgressiveKey.HELD,),
 )
-PRIZE_NOT_OURS: Final = Entry(
+PRIZE_NOT_OURS: Final = EntryDeclaration(
     kind="progressive.not_ours",
     record=MysteryPrizeWon,
-    about="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
+    description="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
 )
-PRIZE_HELD: Final = Entry(
+PRIZE_HELD: Final = EntryDeclaration(
     kind="progressive.held",
     record=PrizeHeld,
-    writes=(ProgressiveKey.HELD,),
-    significance=Significance(Effect.LOG),
+    written_keys=(ProgressiveKey.HELD,),
+    significance=Significance(EventEffect.LOG),
 )
-PRIZE_RULED: Final = Entry(
+PRIZE_RULED: Final = EntryDeclaration(
     kind="progressive.ruled",
     record=LevelRuling,
-    may_write=(ProgressiveKey.HELD, ProgressiveKey.CLAIM, KernelKey.FAULT),
-    significance=Significance(Effect.LOG),
+    optional_keys=(ProgressiveKey.HELD, ProgressiveKey.CLAIM, KernelKey.FAULT),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -363,48 +372,50 @@ class EnrolmentRefused:
     """The people who took the step; empty at a start."""
 
 
-LEVEL_LINKED: Final = Entry(kind="progressive.linked", record=LevelLinked, writes=(ProgressiveKey.LINK,))
-LINK_AHEAD: Final = Entry(
+LEVEL_LINKED: Final = EntryDeclaration(
+    kind="progressive.linked", record=LevelLinked, written_keys=(ProgressiveKey.LINK,)
+)
+LINK_AHEAD: Final = EntryDeclaration(
     kind="progressive.ahead",
     record=ContributionsCounted,
-    about="A controller has counted contributions that this machine has not recorded.",
-    writes=(ProgressiveKey.LINK,),
+    description="A controller has counted contributions that this machine has not recorded.",
+    written_keys=(ProgressiveKey.LINK,),
 )
-LINK_BEHIND: Final = Entry(
+LINK_BEHIND: Final = EntryDeclaration(
     kind="progressive.behind",
     record=ContributionsCounted,
-    about="A controller has lost contributions and claims, which are reported to it again.",
-    may_write=(ProgressiveKey.CLAIM,),
+    description="A controller has lost contributions and claims, which are reported to it again.",
+    optional_keys=(ProgressiveKey.CLAIM,),
 )
-MESSAGE_REFUSED: Final = Entry(kind="progressive.refused", record=MessageRefused)
-LINK_DISCONNECTED: Final = Entry(kind="progressive.disconnected", record=LinkDisconnected)
-LEVEL_LINK_LOST: Final = Entry(
+MESSAGE_REFUSED: Final = EntryDeclaration(kind="progressive.refused", record=MessageRefused)
+LINK_DISCONNECTED: Final = EntryDeclaration(kind="progressive.disconnected", record=LinkDisconnected)
+LEVEL_LINK_LOST: Final = EntryDeclaration(
     kind="progressive.link_lost",
     record=LevelLink,
-    about="A level is no longer received.",
-    significance=Significance(Effect.LOG, Clear.ITSELF, sas=0x53),
+    description="A level is no longer received.",
+    significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x53),
 )
-LEVEL_LINK_BACK: Final = Entry(
-    kind="progressive.link_back", record=LevelLink, about="A level is received again."
+LEVEL_LINK_BACK: Final = EntryDeclaration(
+    kind="progressive.link_back", record=LevelLink, description="A level is received again."
 )
-LEVEL_FELL: Final = Entry(kind="progressive.fell", record=LevelFell)
-ENROLMENT_REQUESTED: Final = Entry(kind="link.requested", record=EnrolmentRequested)
-ENROLMENT_ANSWERED: Final = Entry(
+LEVEL_FELL: Final = EntryDeclaration(kind="progressive.fell", record=LevelFell)
+ENROLMENT_REQUESTED: Final = EntryDeclaration(kind="link.requested", record=EnrolmentRequested)
+ENROLMENT_ANSWERED: Final = EntryDeclaration(
     kind="link.answered",
     record=LinkCertificateByPersons,
-    about="The floor's answer was read from a stick and belongs to this machine; it is not in use yet.",
+    description="The floor's answer was read from a stick and belongs to this machine; it is not in use yet.",
 )
-LINK_ENROLLED: Final = Entry(
+LINK_ENROLLED: Final = EntryDeclaration(
     kind="link.enrolled",
     record=LinkCertificateByPersons,
-    about="Persons who compared the digests put a link certificate into use.",
-    writes=(ProgressiveKey.CERTIFICATE,),
+    description="Persons who compared the digests put a link certificate into use.",
+    written_keys=(ProgressiveKey.CERTIFICATE,),
 )
-LINK_FOUND: Final = Entry(
+LINK_FOUND: Final = EntryDeclaration(
     kind="link.found",
     record=LinkCertificate,
-    about="A link certificate was found in use that the journal did not name.",
-    writes=(ProgressiveKey.CERTIFICATE,),
+    description="A link certificate was found in use that the journal did not name.",
+    written_keys=(ProgressiveKey.CERTIFICATE,),
     is_technical=True,
 )
-ENROLMENT_REFUSED: Final = Entry(kind="link.refused", record=EnrolmentRefused)
+ENROLMENT_REFUSED: Final = EntryDeclaration(kind="link.refused", record=EnrolmentRefused)

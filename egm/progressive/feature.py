@@ -23,8 +23,8 @@ from egm.progressive.rules import PROGRESSIVE_RULES
 
 PROGRESSIVE_FEATURE: Final = Feature(
     name="progressive",
-    keys=ProgressiveKey,
-    values={
+    storage_keys=ProgressiveKey,
+    value_types={
         ProgressiveKey.AWAITING: str,
         ProgressiveKey.LEVEL: Level,
         ProgressiveKey.LINK: LinkProgress,
@@ -35,16 +35,16 @@ PROGRESSIVE_FEATURE: Final = Feature(
         ProgressiveKey.CERTIFICATE: CertificateInUse,
         ProgressiveKey.WIN: BroadcastWin,
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=PROGRESSIVE_RULES,
-    offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
-    states=(
+    contributions=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
+    derived_states=(
         DerivedState(
             State.AWAITING_AWARD, lambda machine: machine.memory.get(ProgressiveKey.AWAITING) is not None
         ),
     ),
-    notices=game_levels.iter_notices,
-    metrics=level_views.iter_level_metrics,
-    services=(create_broadcasts, create_progressive_link),
+    list_notices=game_levels.iter_notices,
+    list_metrics=level_views.iter_level_metrics,
+    service_factories=(create_broadcasts, create_progressive_link),
 )

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.progressive.unproved import DECISION_DECLINE, DECISION_PAY, held_prize_can_be_ruled_on
-from egm.staff.form import REASON_FIELD, Field, FieldKind, Form
+from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -14,8 +14,8 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.MOVE_LEVEL,
         permission=Permission.CONFIGURE,
         subject="games",
-        fields=(Field(name="source"), Field(name="target")),
-        needs=(machine_is_open, no_position_is_in_use),
+        fields=(FormField(name="source"), FormField(name="target")),
+        submission_guards=(machine_is_open, no_position_is_in_use),
     ),
     Form(
         id="prize_ruling",
@@ -24,9 +24,9 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="games",
         persons=2,
         fields=(
-            Field(name="decision", kind=FieldKind.CHOICE, choices=(DECISION_PAY, DECISION_DECLINE)),
+            FormField(name="decision", kind=FieldKind.CHOICE, choices=(DECISION_PAY, DECISION_DECLINE)),
             REASON_FIELD,
         ),
-        needs=(held_prize_can_be_ruled_on,),
+        submission_guards=(held_prize_can_be_ruled_on,),
     ),
 )

@@ -476,7 +476,7 @@ def record_award(machine: Machine, event: Event) -> None:
     settled already, and to a hit that persons must rule on: they rule on the first message, and later
     messages do not make it more credible.
     """
-    award = event.of(AwardLocked)
+    award = event.read_payload(AwardLocked)
     claim, amount_cents = award.claim, award.amount_cents
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
@@ -514,7 +514,7 @@ def record_award(machine: Machine, event: Event) -> None:
 
 def close_claim(machine: Machine, event: Event) -> None:
     """Close a progressive claim whose payment the controller has recorded."""
-    claim = event.of(ClaimPaid).claim
+    claim = event.read_payload(ClaimPaid).claim
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
     if record is not None and record.way is not None:

@@ -1,26 +1,26 @@
 """Storage keys of the progressive levels and their link."""
 
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class ProgressiveKey(Key):
     """Storage keys of progressive levels: the machine's own, and open claims with controllers."""
 
-    AWAITING = "awaiting_award", ClearAction.OWED, Owner.PLAYER
+    AWAITING = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER
     """The game that waits for a controller to lock its award."""
-    LEVEL = "level:", ClearAction.OWED, Owner.MACHINE
+    LEVEL = "level:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per progressive level run by this machine, which stores the level's state."""
-    LINK = "link:", ClearAction.OWED, Owner.MACHINE
+    LINK = "link:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per linked level: the progress of this machine's contributions."""
-    SEALED = "sealed:", ClearAction.IDENTITY, Owner.MACHINE
+    SEALED = "sealed:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per mystery level of a controller: its prize number, and the commitment to its secret amount."""
-    UNDECIDED = "undecided", ClearAction.OWED, Owner.PLAYER
+    UNDECIDED = "undecided", ClearAction.OWED, KeyOwner.PLAYER
     """The game that an attendant ended without knowing whether it has won a mystery level."""
-    CLAIM = "claim:", ClearAction.OWED, Owner.MACHINE
+    CLAIM = "claim:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per open hit of a linked level, which stores the claim to its controller."""
-    HELD = "held:", ClearAction.OWED, Owner.MACHINE
+    HELD = "held:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per message of a controller that is unproved and held (:mod:`egm.progressive.unproved`)."""
-    CERTIFICATE = "link_certificate", ClearAction.IDENTITY, Owner.MACHINE
+    CERTIFICATE = "link_certificate", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The digest of the certificate with which this machine identifies itself to its progressive link."""
-    WIN = "progressive_win:", ClearAction.IDENTITY, Owner.MACHINE
+    WIN = "progressive_win:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per hit of a broadcast level that the host has not read yet, which stores the hit."""

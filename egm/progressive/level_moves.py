@@ -20,7 +20,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
     The level must hold money and must no longer be played for; the target must be played for by a game.
     """
-    pools, form = machine.component(Pools), event.of(LevelForm)
+    pools, form = machine.component(Pools), event.read_payload(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None
@@ -33,7 +33,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a progressive level holds, including fractions, to another level."""
-    form = event.of(LevelForm)
+    form = event.read_payload(LevelForm)
     source, target = form.source, form.target
     source_level, target_level = read_own_level(machine, source), read_own_level(machine, target)
     if source_level is None or target_level is None:

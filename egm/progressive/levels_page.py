@@ -19,13 +19,13 @@ from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import TablesPage
 from egm.staff.words import (
     build_column_titles,
+    build_local_text,
+    build_money_text,
+    build_number_text,
     build_pair_table,
-    say,
-    say_local,
-    say_money,
-    say_number,
-    say_plain,
-    say_time,
+    build_plain_text,
+    build_text,
+    build_time_text,
 )
 
 #: Hits read for the page; `egm levels` reads them all.
@@ -54,17 +54,19 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
     """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
-    for pool, entries in read_last_hits(machine.journal, machine.entries, _HITS_READ_MAX).items():
+    for pool, entries in read_last_hits(machine.journal, machine.entry_declarations, _HITS_READ_MAX).items():
         records = [(entry, from_json(LevelHit, entry.record, f"entry {entry.sequence}")) for entry in entries]
         yield PageTable(
-            title=say("service.levels.last_hits", level=pool),
+            title=build_text("service.levels.last_hits", level=pool),
             columns=build_column_titles("time", "game", "amount"),
             rows=tuple(
                 PageRow(
                     cells=(
-                        say_time(entry.time_utc.isoformat()),
-                        say_plain(hit.game),
-                        say_plain("?") if hit.amount_cents is None else say_money(hit.amount_cents),
+                        build_time_text(entry.time_utc.isoformat()),
+                        build_plain_text(hit.game),
+                        build_plain_text("?")
+                        if hit.amount_cents is None
+                        else build_money_text(hit.amount_cents),
                     )
                 )
                 for entry, hit in records
@@ -76,33 +78,38 @@ def _build_title(machine: Machine, pool: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is None:
-        return say("service.levels.given_up", level=pool)
-    return say_local({code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()})
+        return build_text("service.levels.given_up", level=pool)
+    return build_local_text(
+        {code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()}
+    )
 
 
 def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of this machine: its amounts, terms and counts."""
     terms = level.terms
-    yield "levels.shows", say_money(level.shown_cents)
-    yield "levels.exact", say_plain(level.current)
-    yield "levels.base", say_money(terms.base_cents)
-    yield "levels.ceiling", say_plain("-") if terms.ceiling_cents is None else say_money(terms.ceiling_cents)
-    yield "levels.increment", say_plain(terms.increment)
-    yield "levels.hidden_increment", say_plain(terms.hidden)
-    yield "levels.hidden", say_plain(level.hidden)
-    yield "levels.overflow", say_plain(level.overflow)
-    yield "levels.hits", say_number(level.hits)
-    yield "levels.paid", say_money(level.paid)
+    yield "levels.shows", build_money_text(level.shown_cents)
+    yield "levels.exact", build_plain_text(level.current)
+    yield "levels.base", build_money_text(terms.base_cents)
+    yield (
+        "levels.ceiling",
+        build_plain_text("-") if terms.ceiling_cents is None else build_money_text(terms.ceiling_cents),
+    )
+    yield "levels.increment", build_plain_text(terms.increment)
+    yield "levels.hidden_increment", build_plain_text(terms.hidden)
+    yield "levels.hidden", build_plain_text(level.hidden)
+    yield "levels.overflow", build_plain_text(level.overflow)
+    yield "levels.hits", build_number_text(level.hits)
+    yield "levels.paid", build_money_text(level.paid)
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
     displayed_amount = read_displayed_amount(machine, machine.component(Pools).by_id[pool])
     progress = find_link_progress(machine, pool)
-    yield "levels.shows", say_money(displayed_amount.amount_cents)
-    yield "levels.status", say(f"service.levels.{displayed_amount.status.value}")
-    yield "levels.contributions", say_number(progress.sequence)
-    yield "levels.counted", say_number(progress.counted)
+    yield "levels.shows", build_money_text(displayed_amount.amount_cents)
+    yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
+    yield "levels.contributions", build_number_text(progress.sequence)
+    yield "levels.counted", build_number_text(progress.counted)
 
 
 PAGES: Final = (

@@ -122,7 +122,7 @@ class MqttCarrier:
 
 def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the machine's progressive link if the cabinet file names a broker."""
-    slot = context.file.progressive_link
+    slot = context.cabinet_file.progressive_link
     if slot is None:
         return ()
     return (ProgressiveLinkService(context, MqttCarrier(slot, context.engine.machine.identity.serial)),)

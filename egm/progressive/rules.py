@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AT_WORK,
-    AWAKE,
+    STATES_AFTER_BOOT,
     STATES_FOR_PRIZE_RULINGS,
-    only,
+    STATES_WITH_STAFF_AT_WORK,
+    single_state,
 )
 from egm.progressive.enrolling import ENROLMENT, enrol_link, link_files_are_in_machine_folder
 from egm.progressive.forms import FORMS
@@ -39,11 +39,11 @@ from egm.staff.service.effects import (
 )
 
 #: Only while a game waits for its award.
-_AWAITING_AWARD_STATE: Final = only(State.AWAITING_AWARD)
+_AWAITING_AWARD_STATE: Final = single_state(State.AWAITING_AWARD)
 
 PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
-    Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
+    Rule(EventType.CLAIM_CLOSED, STATES_AFTER_BOOT, (), (close_claim,)),
+    Rule(EventType.LEVELS_MOVED, STATES_AFTER_BOOT),  # nothing to record, only to show
     Rule(
         EventType.WHEN_IDLE, _AWAITING_AWARD_STATE, (no_claim_or_mystery_is_pending,), (end_game_after_award,)
     ),
@@ -52,7 +52,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         _AWAITING_AWARD_STATE,
         (attendant_may_settle, key_may_act_without_sign_in),
         (settle_unanswered_claim,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -60,19 +60,23 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         _AWAITING_AWARD_STATE,
         (no_service_page_is_open, attendant_may_settle),
         (ask_for_sign_in,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ what persons decide
     build_form_rule(
         FORMS,
         EventType.MOVE_LEVEL,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (machine_is_open, no_position_is_in_use, level_may_move),
         move_level,
     ),
     build_form_rule(
-        ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_files_are_in_machine_folder,), enrol_link
+        ENROLMENT,
+        EventType.LINK_ENROLMENT,
+        STATES_WITH_STAFF_AT_WORK,
+        (link_files_are_in_machine_folder,),
+        enrol_link,
     ),
     build_form_rule(
         FORMS,

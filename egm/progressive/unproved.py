@@ -162,17 +162,17 @@ def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
     A claim that no controller answers can only be declined; it is then settled at the amount that the machine
     showed.
     """
-    return event.of(PrizeForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
+    return event.read_payload(PrizeForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
 
 
 def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
     """Return whether the ruling on a held progressive prize gives its reason."""
-    return are_texts_filled_in(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
+    return are_texts_filled_in(event.read_payload(PrizeForm).decision, event.read_payload(PrizeForm).reason)
 
 
 def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
     """Return what the form on a held prize decides: to pay it or to decline it."""
-    return DECISION_PAY if event.of(PrizeForm).decision == DECISION_PAY else DECISION_DECLINE
+    return DECISION_PAY if event.read_payload(PrizeForm).decision == DECISION_PAY else DECISION_DECLINE
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:

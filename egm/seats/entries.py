@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.play.keys import WheelKey
 from egm.play.records.wheel import MissedSpinReason
 from egm.record_codec import stored_as
@@ -35,6 +35,12 @@ class NumberMissed(BettingClosed):
     """The reason why the number was missed."""
 
 
-BETTING_CLOSED: Final = Entry(kind="wheel.no_more_bets", record=BettingClosed, writes=(WheelKey.SPIN,))
-NUMBER_RECEIVED: Final = Entry(kind="wheel.number", record=NumberReceived, writes=(WheelKey.SPIN,))
-NUMBER_MISSED: Final = Entry(kind="wheel.unheard", record=NumberMissed, writes=(WheelKey.SPIN,))
+BETTING_CLOSED: Final = EntryDeclaration(
+    kind="wheel.no_more_bets", record=BettingClosed, written_keys=(WheelKey.SPIN,)
+)
+NUMBER_RECEIVED: Final = EntryDeclaration(
+    kind="wheel.number", record=NumberReceived, written_keys=(WheelKey.SPIN,)
+)
+NUMBER_MISSED: Final = EntryDeclaration(
+    kind="wheel.unheard", record=NumberMissed, written_keys=(WheelKey.SPIN,)
+)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, Next, NoData, State
+from egm.kernel.events import Event, EventType, NextState, NoData, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import BackgroundService, MachineContext
-from egm.kernel.states import EVERYWHERE, STATES_FOR_BETTING, only
+from egm.kernel.states import ALL_STATES, STATES_FOR_BETTING, single_state
 from egm.play.keys import WheelKey
 from egm.play.records.games import find_open_game
 from egm.play.records.wheel import WheelSpin
@@ -35,18 +35,18 @@ from egm.seats.table import (
 from egm.seats.wheel import deliver_numbers, iter_wheel_notices
 
 #: Only while a betting period is open.
-_BETTING_STATE: Final = only(State.BETTING)
+_BETTING_STATE: Final = single_state(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.PLAY,
-        only(State.IDLE),
+        single_state(State.IDLE),
         (plays_in_common, *PLAY_GUARDS),
         (join_betting_period,),
         State.BETTING,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, _BETTING_STATE, (), (withdraw_bets,), Next.DERIVED, REPORT),
+    Rule(EventType.CASH_OUT, _BETTING_STATE, (), (withdraw_bets,), NextState.DERIVED, REPORT),
     Rule(
         TableEvent.NO_MORE_BETS,
         STATES_FOR_BETTING,
@@ -54,7 +54,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (start_game,),
         State.PLAYING,
     ),
-    Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
+    Rule(TableEvent.NO_MORE_BETS, ALL_STATES, (), (notify_bets_not_accepted,), NextState.DERIVED_ONCE_TESTED),
 )
 
 
@@ -130,12 +130,12 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
 
 SEATS_FEATURE: Final = Feature(
     name="seats",
-    keys=WheelKey,
-    values={WheelKey.SPIN: WheelSpin},
-    entries=list_entries(entries),
-    events={TableEvent.NO_MORE_BETS: NoData},
+    storage_keys=WheelKey,
+    value_types={WheelKey.SPIN: WheelSpin},
+    entry_declarations=list_entries(entries),
+    payload_classes={TableEvent.NO_MORE_BETS: NoData},
     rules=RULES,
-    states=(DerivedState(State.BETTING, has_joined),),
-    services=(create_betting_clock,),
-    notices=iter_notices,
+    derived_states=(DerivedState(State.BETTING, has_joined),),
+    service_factories=(create_betting_clock,),
+    list_notices=iter_notices,
 )

@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import Authorisation
-from egm.staff.words import say
+from egm.staff.words import build_text
 from egm.staff.workbench import DeviceWorkbench
 
 #: How a notice is shown.
@@ -46,7 +46,7 @@ class OpenPage:
 class GoBack:
     """Result of an answered menu page: leave the open page, or several pages at once."""
 
-    pages: int = 1
+    page_count: int = 1
     notice: PageText | None = None
 
 
@@ -58,23 +58,23 @@ class SubmitEvent:
     """
 
     event: Event
-    pages: int = 0
+    pages_to_leave: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CloseMenu:
     """Result of an answered menu page: close the service menu."""
 
-    why: str = "left"
+    reason: str = "left"
 
 
 #: Any result of an answered menu page.
-Move = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
+PageResult = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
 
 
-def refuse(code: str) -> StayOnPage:
+def build_refusal(code: str) -> StayOnPage:
     """Return the page result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
-    return StayOnPage(say(f"service.refused.{code}"), "warning")
+    return StayOnPage(build_text(f"service.refused.{code}"), "warning")
 
 
 class MenuPage(Protocol):
@@ -86,7 +86,7 @@ class MenuPage(Protocol):
     __slots__ = ()
 
     @property
-    def values(self) -> Mapping[str, object]:
+    def entered_values(self) -> Mapping[str, object]:
         """Return the values entered on this page so far, which are lost when it is left; empty if it has none."""
         return {}
 
@@ -94,7 +94,7 @@ class MenuPage(Protocol):
         """Return the content of the page now; the service desk adds the page id, the person and a notice."""
         ...
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Return the result of an answer: which page to open, stay at or leave, or which event to submit.
 
         ``action`` is the touched action of the page; ``text`` is what was entered in the page's prompt.
@@ -113,7 +113,7 @@ class MenuEntry:
     id: str
     subject: str
     permission: Permission | None
-    make: Callable[[], MenuPage]
+    create_page: Callable[[], MenuPage]
 
 
 # ---------------------------------------------------------------------------------------------- the desk
@@ -122,20 +122,20 @@ class ServiceDesk:
     """The open service menu of one player position: its stack of pages and who is signed in."""
 
     pages: list[MenuPage] = field(default_factory=list)
-    person: Person | None = None
-    menu: str = "operator"
+    signed_in_person: Person | None = None
+    menu_name: str = "operator"
     is_opened_by_key: bool = True
     """Whether a key was turned to open the menu."""
-    bench: DeviceWorkbench = field(default_factory=DeviceWorkbench)
+    workbench: DeviceWorkbench = field(default_factory=DeviceWorkbench)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
     """When each recorded lock of staff numbers started, as monotonic nanoseconds, by state key."""
     _notice: PageText | None = None
     _severity: Severity = "info"
-    _turn: int = 0
+    _answer_count: int = 0
     """The number of answers so far, which makes each page's id unique."""
-    _warned: bool = False
+    _has_warned_about_loss: bool = False
     """Whether the page has warned that leaving loses the entries of an open form."""
 
     @property
@@ -151,51 +151,51 @@ class ServiceDesk:
     def close(self) -> None:
         """Close the service menu, sign the person out and end device tests."""
         self.pages = []
-        self.person = None
-        self.bench.end_test()
+        self.signed_in_person = None
+        self.workbench.end_test()
         self._set_notice(None)
-        self._warned = False
-        self._turn += 1
+        self._has_warned_about_loss = False
+        self._answer_count += 1
 
-    def enter(self, person: Person, page: MenuPage) -> None:
+    def sign_in(self, person: Person, page: MenuPage) -> None:
         """Enter the service menu as a signed-in person, at this page."""
-        self.person, self.pages = person, [page]
+        self.signed_in_person, self.pages = person, [page]
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
         """Return whether an answer belongs to the open page; a second touch may belong to an earlier page."""
         return self.is_open and page == self._page_id
 
-    def answer(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
+    def handle_input(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
         """Process an answer to the open service page; return what the caller must do.
 
         The result is an event to submit, :class:`CloseMenu` if the menu is to be closed, or None if nothing
         else is to be done. The first request to leave a form with entries is answered with a warning; the
         second leaves the form.
         """
-        self._turn += 1
+        self._answer_count += 1
         if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
             action == "back" and self._has_unwarned_entries(self.pages[-1:])
         ):
-            self._warned = True
-            self._set_notice(say("service.unconfirmed"), "warning")
+            self._has_warned_about_loss = True
+            self._set_notice(build_text("service.unconfirmed"), "warning")
             return None
-        self._warned = False
-        ways_out: dict[str, Move] = {"back": GoBack(), "leave": CloseMenu()}
-        move = ways_out.get(action) or self.pages[-1].answer(machine, action, text)
+        self._has_warned_about_loss = False
+        ways_out: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
+        move = ways_out.get(action) or self.pages[-1].handle_input(machine, action, text)
         self._set_notice(None)
         match move:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
                 self.pages.append(page)
-            case GoBack(pages=count, notice=notice):
+            case GoBack(page_count=count, notice=notice):
                 self._step_back(count)
                 self._set_notice(notice)
                 return None if self.pages else CloseMenu()
-            case SubmitEvent(event=event, pages=count):
+            case SubmitEvent(event=event, pages_to_leave=count):
                 self._step_back(count)
-                self._set_notice(say("service.done"))
+                self._set_notice(build_text("service.done"))
                 return event
             case CloseMenu():
                 return move
@@ -203,16 +203,16 @@ class ServiceDesk:
 
     def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
         """Return whether leaving the given pages would lose form entries without a warning to the person."""
-        return not self._warned and any(page.values for page in pages)
+        return not self._has_warned_about_loss and any(page.entered_values for page in pages)
 
     def build_page(self, machine: Machine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
         if not self.pages:
             return None
-        person, notice, severity = self.person, self._notice, self._severity
+        person, notice, severity = self.signed_in_person, self._notice, self._severity
         machine_notice = machine.notice
         if machine_notice is not None and machine_notice.code.startswith("refused."):
-            notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
+            notice, severity = build_text(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
             self.pages[-1]
             .build_page(machine)
@@ -222,7 +222,7 @@ class ServiceDesk:
                     "depth": len(self.pages),
                     "person": None
                     if person is None
-                    else say(f"service.person.{person.role}", name=person.name, number=person.id),
+                    else build_text(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
                     "unconfirmed": self._has_unwarned_entries(self.pages),
@@ -233,7 +233,7 @@ class ServiceDesk:
     @property
     def _page_id(self) -> str:
         """Return the id of the open service page, which changes with every answer."""
-        return f"page-{self._turn}"
+        return f"page-{self._answer_count}"
 
     def _step_back(self, count: int) -> None:
         """Leave the last ``count`` pages of the service menu."""
@@ -266,9 +266,9 @@ def find_actor(machine: Machine, event: Event) -> str:
     the role of the signed-in person does not permit what the key does, another person must have turned the
     key, so the key is returned.
     """
-    signed_in = machine.component(ServiceDesk).person
+    signed_in = machine.component(ServiceDesk).signed_in_person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
         signed_in = None
-    authorised = event.of(Authorisation)
+    authorised = event.read_payload(Authorisation)
     name = authorised.person or (None if signed_in is None else signed_in.id)
     return name or authorised.key or "attendant"

@@ -5,10 +5,10 @@ They precede all others, so that a test's reports never count as money.
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next
+from egm.kernel.events import EventType, NextState
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Guard, Rule
-from egm.kernel.states import AT_WORK, AWAKE
+from egm.kernel.states import STATES_AFTER_BOOT, STATES_WITH_STAFF_AT_WORK
 from egm.staff.service.device_tests import (
     acceptor_test_is_running,
     build_device_is_free_guard,
@@ -31,26 +31,29 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
     The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
     """
     tested = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
-    return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
+    return (
+        Rule(EventType.TEST, STATES_WITH_STAFF_AT_WORK, tested, (start_test,), NextState.DERIVED, REPORT),
+        *_RULES,
+    )
 
 
 #: The rules that need no guard from another feature.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
-        AWAKE,
+        STATES_AFTER_BOOT,
         (acceptor_test_is_running,),
         (return_test_paper,),
     ),
     Rule(
         (EventType.BILL_RETURNED, EventType.BILL_REJECTED),
-        AWAKE,
+        STATES_AFTER_BOOT,
         (acceptor_test_is_running,),
         (record_test_paper,),
     ),
-    Rule(EventType.TICKET_PRINTED, AWAKE, (ticket_is_a_test,), (record_test_ticket,)),
-    Rule(EventType.TICKET_FAILED, AWAKE, (ticket_is_a_test,), (record_test_ticket_failed,)),
-    Rule(EventType.COINS_PAID, AWAKE, (payout_is_a_test,), (record_test_coins,)),
-    Rule(EventType.TICKET_PRINTED, AWAKE, (ticket_is_a_slip,), (record_slip,)),
-    Rule(EventType.TICKET_FAILED, AWAKE, (ticket_is_a_slip,), (record_slip_failed,)),
+    Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (ticket_is_a_test,), (record_test_ticket,)),
+    Rule(EventType.TICKET_FAILED, STATES_AFTER_BOOT, (ticket_is_a_test,), (record_test_ticket_failed,)),
+    Rule(EventType.COINS_PAID, STATES_AFTER_BOOT, (payout_is_a_test,), (record_test_coins,)),
+    Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (ticket_is_a_slip,), (record_slip,)),
+    Rule(EventType.TICKET_FAILED, STATES_AFTER_BOOT, (ticket_is_a_slip,), (record_slip_failed,)),
 )

@@ -6,10 +6,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from egm.devices.ioboard.codec import KEYS
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
-from egm.kernel.significance import Clear, Effect, Significance
+from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
@@ -29,7 +29,7 @@ from egm.record_fields import (
     Time,
 )
 from egm.staff.keys import StaffKey
-from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Work
+from egm.staff.records import CollectedBox, OperatorOptions, OptionName, OptionValues, WorkKind
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
@@ -56,22 +56,22 @@ class Intervention:
 
     id: NonBlankText
     since: Time
-    kind: Work
+    kind: WorkKind
     reason: NonBlankText
     person: NonBlankText
     persons: Persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class CollectionRecord:
     """The last collection, and which of its boxes have been counted since."""
 
     id: NonBlankText
-    before: Mapping[str, Count]
+    metered_before_cents: Mapping[str, Count] = field(metadata=stored_as("before"))
     """The amount metered into each box until the collection before."""
-    after: Mapping[str, Count]
+    metered_after_cents: Mapping[str, Count] = field(metadata=stored_as("after"))
     """The amount metered into each box until this collection."""
-    counted: tuple[Box, ...]
+    counted_boxes: tuple[CollectedBox, ...] = field(metadata=stored_as("counted"))
     """The boxes whose content has been counted since this collection."""
 
 
@@ -80,8 +80,8 @@ class WithdrawnBase:
     """The machine's stand (base) while it is withdrawn, and the cashier who has its lock and key."""
 
     since: Time
-    base: NonBlankText
-    lock: NonBlankText
+    base_number: NonBlankText = field(metadata=stored_as("base"))
+    lock_number: NonBlankText = field(metadata=stored_as("lock"))
     cashier: NonBlankText
     reason: NonBlankText
 
@@ -113,7 +113,7 @@ class InventoryEntry:
     """The name of the manufacturer."""
     model: str
     """The name of the model."""
-    made: str
+    manufacture_date: str = field(metadata=stored_as("made"))
     """The date of manufacture."""
     serial: str
     operator_number: str
@@ -184,8 +184,8 @@ class RosterChanged:
     """The staff number whose entry was changed."""
     role: Role
     """The role of that person."""
-    at: Time
-    number: Positive
+    change_time: Time = field(metadata=stored_as("at"))
+    change_number: Positive = field(metadata=stored_as("number"))
     """The number of the change."""
     digest: str | None = omit_if_default(None)
     """The digest of the roster after the change."""
@@ -195,13 +195,13 @@ class RosterChanged:
 class RosterCarried:
     """The staff roster from before an authorised memory clear was carried over."""
 
-    number: Positive
+    change_number: Positive = field(metadata=stored_as("number"))
     """The number of the last change of the roster."""
     digest: Digest
     """The digest of the roster."""
-    people: Mapping[str, Role]
+    role_by_staff_number: Mapping[str, Role] = field(metadata=stored_as("people"))
     """The role of each person, by staff number."""
-    disabled: tuple[str, ...]
+    disabled_staff_numbers: tuple[str, ...] = field(metadata=stored_as("disabled"))
     """The staff numbers that cannot sign in."""
 
 
@@ -215,39 +215,41 @@ class RosterRenewed:
     reason: NonBlankText
 
 
-def _declare_roster_change(kind: str, about: str) -> Entry[RosterChanged]:
+def _declare_roster_change(kind: str, about: str) -> EntryDeclaration[RosterChanged]:
     """Declare the journal entry of one kind of change of the staff roster."""
-    return Entry(kind=kind, record=RosterChanged, about=about, writes=(StaffKey.STAFF,), logs=(Log.ACCESS,))
+    return EntryDeclaration(
+        kind=kind, record=RosterChanged, description=about, written_keys=(StaffKey.STAFF,), logs=(Log.ACCESS,)
+    )
 
 
 STAFF_ADDED: Final = _declare_roster_change("staff.added", "A person was enrolled.")
 STAFF_DISABLED: Final = _declare_roster_change("staff.disabled", "A member of staff was disabled.")
 STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled member of staff was enabled.")
 STAFF_PIN: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
-STAFF_CARRIED: Final = Entry(
+STAFF_CARRIED: Final = EntryDeclaration(
     kind="staff.carried",
     record=RosterCarried,
-    writes=(StaffKey.STAFF,),
+    written_keys=(StaffKey.STAFF,),
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-STAFF_RENEWED: Final = Entry(
+STAFF_RENEWED: Final = EntryDeclaration(
     kind="staff.renewed",
     record=RosterRenewed,
-    writes=(StaffKey.STAFF, KernelKey.FAULT),
+    written_keys=(StaffKey.STAFF, KernelKey.FAULT),
     logs=(Log.ACCESS,),
 )
-STAFF_RESTORED: Final = Entry(
+STAFF_RESTORED: Final = EntryDeclaration(
     kind="staff.restored",
     record=ReasonedAct,
-    about="The second copy of the roster has replaced the first, which was refused.",
+    description="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-STAFF_UNREADABLE: Final = Entry(
+STAFF_UNREADABLE: Final = EntryDeclaration(
     kind="staff.unreadable",
     record=ReasonedAct,
-    about="Neither copy of the roster is the recorded one: nobody can sign in.",
+    description="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
     is_technical=True,
 )
@@ -255,10 +257,10 @@ STAFF_UNREADABLE: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- the menu, and sign-in
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MenuAsked:
+class MenuRequested:
     """Somebody opened the service menu with a key switch or from the screen, and was asked to sign in."""
 
-    by: OpenedBy
+    opened_by: OpenedBy = field(metadata=stored_as("by"))
     """The key switch that was turned, or the screen."""
 
 
@@ -308,7 +310,7 @@ class WrongPinTyped:
     person: str
     """The staff number as typed."""
     why: Literal["wrong"]
-    tries: Positive
+    wrong_pin_count: Positive = field(metadata=stored_as("tries"))
     """The number of wrong PINs that were typed in a row."""
     locked_seconds: Count
     """The time for which the staff number is locked, in seconds; 0 if it is not locked."""
@@ -321,12 +323,12 @@ class WrongPinAtTerminal:
     person: str
     """The staff number, or ``?`` if what was typed cannot be a staff number."""
     why: Literal["terminal"]
-    at: str
+    terminal_name: str = field(metadata=stored_as("at"))
     """The name of the terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TriesForgotten:
+class WrongPinsCleared:
     """The right PIN was typed, so the earlier wrong PINs of this staff number no longer count."""
 
     person: Staff
@@ -341,146 +343,146 @@ class SignInUnlocked(ByPersons):
     reason: NonBlankText
 
 
-MENU_ASKED: Final = Entry(
+MENU_ASKED: Final = EntryDeclaration(
     kind="menu.asked",
-    record=MenuAsked,
-    writes=(StaffKey.MENU,),
+    record=MenuRequested,
+    written_keys=(StaffKey.MENU,),
     logs=(Log.ACCESS,),
 )
-MENU_ENTERED: Final = Entry(
+MENU_ENTERED: Final = EntryDeclaration(
     kind="menu.entered",
     record=MenuEntered,
-    writes=(StaffKey.MENU,),
-    subject="menu",
+    written_keys=(StaffKey.MENU,),
+    subject_field="menu",
     significance={
-        "attendant": Significance(Effect.LOG, sas=0x82),
-        "operator": Significance(Effect.LOG, sas=0x84),
+        "attendant": Significance(EventEffect.LOG, sas_exception_code=0x82),
+        "operator": Significance(EventEffect.LOG, sas_exception_code=0x84),
     },
     logs=(Log.ACCESS,),
 )
-MENU_LEFT: Final = Entry(
+MENU_LEFT: Final = EntryDeclaration(
     kind="menu.left",
     record=MenuLeft,
-    writes=(StaffKey.MENU,),
-    subject="menu",
+    written_keys=(StaffKey.MENU,),
+    subject_field="menu",
     significance={
-        "attendant": Significance(Effect.LOG, sas=0x83),
-        "operator": Significance(Effect.LOG, sas=0x85),
+        "attendant": Significance(EventEffect.LOG, sas_exception_code=0x83),
+        "operator": Significance(EventEffect.LOG, sas_exception_code=0x85),
     },
     logs=(Log.ACCESS,),
 )
-MENU_GIVEN_UP: Final = Entry(
+MENU_GIVEN_UP: Final = EntryDeclaration(
     kind="menu.given_up",
     record=ReasonedAct,
-    about="The service menu was closed before anybody had signed in.",
-    writes=(StaffKey.MENU,),
+    description="The service menu was closed before anybody had signed in.",
+    written_keys=(StaffKey.MENU,),
     logs=(Log.ACCESS,),
 )
-SIGN_IN_NOT_PERMITTED: Final = Entry(
+SIGN_IN_NOT_PERMITTED: Final = EntryDeclaration(
     kind="sign_in.not_permitted",
     record=SignInNotPermitted,
     logs=(Log.ACCESS,),
 )
-SIGN_IN_WHILE_LOCKED: Final = Entry(
+SIGN_IN_WHILE_LOCKED: Final = EntryDeclaration(
     kind="sign_in.refused",
     record=SignInWhileLocked,
-    may_write=(StaffKey.TRIES,),
+    optional_keys=(StaffKey.TRIES,),
     logs=(Log.ACCESS,),
 )
-SIGN_IN_REFUSED: Final = Entry(
+SIGN_IN_REFUSED: Final = EntryDeclaration(
     kind="sign_in.refused",
     record=WrongPinTyped,
     counts={"sign_in_refused": 1},
-    writes=(StaffKey.TRIES,),
+    written_keys=(StaffKey.TRIES,),
     logs=(Log.ACCESS,),
 )
-SIGN_IN_REFUSED_AT_TERMINAL: Final = Entry(
+SIGN_IN_REFUSED_AT_TERMINAL: Final = EntryDeclaration(
     kind="sign_in.refused",
     record=WrongPinAtTerminal,
     counts={"sign_in_refused": 1},
     logs=(Log.ACCESS,),
 )
-SIGN_IN_LOCKED: Final = Entry(
+SIGN_IN_LOCKED: Final = EntryDeclaration(
     kind="sign_in.locked",
     record=WrongPinTyped,
-    about="Somebody typed a wrong PIN once too often; the number is locked for a while.",
+    description="Somebody typed a wrong PIN once too often; the number is locked for a while.",
     counts={"sign_in_refused": 1},
-    writes=(StaffKey.TRIES,),
-    significance=Significance(Effect.LOG, Clear.ITSELF),
+    written_keys=(StaffKey.TRIES,),
+    significance=Significance(EventEffect.LOG, ClearCondition.ITSELF),
     logs=(Log.ACCESS,),
 )
-TRIES_FORGOTTEN: Final = Entry(
+TRIES_FORGOTTEN: Final = EntryDeclaration(
     kind="sign_in.tries_forgotten",
-    record=TriesForgotten,
-    writes=(StaffKey.TRIES,),
+    record=WrongPinsCleared,
+    written_keys=(StaffKey.TRIES,),
     logs=(Log.ACCESS,),
 )
-SIGN_IN_UNLOCKED: Final = Entry(
+SIGN_IN_UNLOCKED: Final = EntryDeclaration(
     kind="sign_in.unlocked",
     record=SignInUnlocked,
-    writes=(StaffKey.TRIES,),
-    significance=Significance(Effect.LOG),
+    written_keys=(StaffKey.TRIES,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
 
 
 # ---------------------------------------------------------------------------------------------- keys and calls
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyMoved:
+class KeySwitchTurned:
     """A key switch was moved."""
 
-    key: KeySwitch
-    on: bool
+    key_switch: KeySwitch = field(metadata=stored_as("key"))
+    is_turned_on: bool = field(metadata=stored_as("on"))
     """Whether the key switch was turned on."""
-    unattended: bool | None = omit_if_default(None)
+    is_unattended: bool | None = omit_if_default(None, key="unattended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceCalled:
     """The player switched the candle on to call an attendant, or off again."""
 
-    on: bool
+    is_candle_on: bool = field(metadata=stored_as("on"))
     """Whether the candle is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAnswered:
+class ServiceCallAnswered:
     """An attendant answered the player's call."""
 
-    key: KeySwitch | None = omit_if_default(None)
+    key_switch: KeySwitch | None = omit_if_default(None, key="key")
     """The key switch that was turned, or null."""
     person: Person | None = omit_if_default(None)
     """The person who answered the call, if known."""
     persons: Persons | None = omit_if_default(None)
 
 
-KEY_TURNED: Final = Entry(
+KEY_TURNED: Final = EntryDeclaration(
     kind="key.turned",
-    record=KeyMoved,
-    about="A key switch was turned.",
+    record=KeySwitchTurned,
+    description="A key switch was turned.",
     logs=(Log.ACCESS,),
 )
-KEY_RETURNED: Final = Entry(
+KEY_RETURNED: Final = EntryDeclaration(
     kind="key.returned",
-    record=KeyMoved,
-    about="A key switch was turned back.",
+    record=KeySwitchTurned,
+    description="A key switch was turned back.",
     logs=(Log.ACCESS,),
 )
-SERVICE_CALL: Final = Entry(
+SERVICE_CALL: Final = EntryDeclaration(
     kind="service.call",
     record=ServiceCalled,
-    writes=(IntegrityKey.SERVICE,),
-    subject="on",
+    written_keys=(IntegrityKey.SERVICE,),
+    subject_field="on",
     significance={
-        "on": Significance(Effect.LAMP, Clear.ATTENDANT, sas=0x71),
-        "off": Significance(Effect.LOG, sas=0x72),
+        "on": Significance(EventEffect.LAMP, ClearCondition.ATTENDANT, sas_exception_code=0x71),
+        "off": Significance(EventEffect.LOG, sas_exception_code=0x72),
     },
 )
-SERVICE_ANSWERED: Final = Entry(
+SERVICE_ANSWERED: Final = EntryDeclaration(
     kind="service.answered",
-    record=ServiceAnswered,
-    writes=(IntegrityKey.SERVICE,),
-    significance=Significance(Effect.LOG, sas=0x72),
+    record=ServiceCallAnswered,
+    written_keys=(IntegrityKey.SERVICE,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x72),
 )
 
 
@@ -514,16 +516,16 @@ class InventoryChanged:
     """The inventory entry after the change."""
 
 
-OPTIONS_CHANGED: Final = Entry(
+OPTIONS_CHANGED: Final = EntryDeclaration(
     kind="options.changed",
     record=OptionsChanged,
-    writes=(StaffKey.OPTIONS,),
-    significance=Significance(Effect.LOG, sas=0x3C),
+    written_keys=(StaffKey.OPTIONS,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     is_technical=True,
 )
-MACHINE_RESTART: Final = Entry(kind="machine.restart", record=RestartRequested)
-INVENTORY_CHANGED: Final = Entry(
-    kind="inventory.changed", record=InventoryChanged, writes=(StaffKey.INVENTORY,), is_technical=True
+MACHINE_RESTART: Final = EntryDeclaration(kind="machine.restart", record=RestartRequested)
+INVENTORY_CHANGED: Final = EntryDeclaration(
+    kind="inventory.changed", record=InventoryChanged, written_keys=(StaffKey.INVENTORY,), is_technical=True
 )
 
 
@@ -534,7 +536,7 @@ class InterventionOpened(AtMachine):
 
     id: NonBlankText
     """The id of the intervention."""
-    kind: Work
+    kind: WorkKind
     """The kind of work."""
     reason: NonBlankText
     meters: Mapping[str, int]
@@ -542,7 +544,7 @@ class InterventionOpened(AtMachine):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionSeen:
+class InterventionObserved:
     """The monitoring system has read who is at work, so doors may be opened."""
 
     id: NonBlankText
@@ -570,13 +572,13 @@ class BaseMoved(AtMachine):
     The record names the cashier who has, or had, the lock and key.
     """
 
-    base: NonBlankText
+    base_number: NonBlankText = field(metadata=stored_as("base"))
     """The number of the base."""
-    lock: NonBlankText
+    lock_number: NonBlankText = field(metadata=stored_as("lock"))
     """The number of the base's lock."""
     cashier: NonBlankText
     """The cashier who has, or had, the lock and its key."""
-    intervention: NonBlankText
+    intervention_id: NonBlankText = field(metadata=stored_as("intervention"))
     """The id of the intervention during which the base was moved."""
 
 
@@ -593,7 +595,7 @@ class BaseWithdrawn(BaseMoved):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HopperOpening:
+class HopperOpeningStock:
     """The hopper of a demonstration started with a stock of simulated coins."""
 
     amount_cents: Cents
@@ -609,12 +611,12 @@ class HopperFilled(ByPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionCounted(ByPersons):
+class BoxCounted(ByPersons):
     """Staff counted a box of the last collection."""
 
-    collection: NonBlankText
+    intervention_id: NonBlankText = field(metadata=stored_as("collection"))
     """The id of the intervention in which the box was collected."""
-    box: Box
+    box: CollectedBox
     """The box that was counted."""
     counted_cents: Count
     """The amount counted."""
@@ -626,59 +628,59 @@ class CollectionCounted(ByPersons):
 
 
 #: The transfer of coins that staff add to the hopper.
-_FILL: Final = (Moves("stock:fill", "stock:hopper"),)
-INTERVENTION_OPENED: Final = Entry(
+_FILL: Final = (PermittedTransfer("stock:fill", "stock:hopper"),)
+INTERVENTION_OPENED: Final = EntryDeclaration(
     kind="intervention.opened",
     record=InterventionOpened,
-    writes=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
-    significance=Significance(Effect.LOG),
+    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-INTERVENTION_SEEN: Final = Entry(
+INTERVENTION_SEEN: Final = EntryDeclaration(
     kind="intervention.seen",
-    record=InterventionSeen,
-    writes=(StaffKey.MONITORED,),
-    significance=Significance(Effect.LOG),
+    record=InterventionObserved,
+    written_keys=(StaffKey.MONITORED,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-INTERVENTION_CLOSED: Final = Entry(
+INTERVENTION_CLOSED: Final = EntryDeclaration(
     kind="intervention.closed",
     record=InterventionClosed,
-    writes=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
-    may_write=(StaffKey.COLLECTED,),
-    significance=Significance(Effect.LOG),
+    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
+    optional_keys=(StaffKey.COLLECTED,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-BASE_WITHDRAWN: Final = Entry(
+BASE_WITHDRAWN: Final = EntryDeclaration(
     kind="base.withdrawn",
     record=BaseWithdrawn,
-    writes=(StaffKey.BASE, IntegrityKey.DISABLED),
-    significance=Significance(Effect.LOG),
+    written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
+    significance=Significance(EventEffect.LOG),
 )
-BASE_RETURNED: Final = Entry(
+BASE_RETURNED: Final = EntryDeclaration(
     kind="base.returned",
     record=BaseReturned,
-    writes=(StaffKey.BASE, IntegrityKey.DISABLED),
-    significance=Significance(Effect.LOG),
+    written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
+    significance=Significance(EventEffect.LOG),
 )
-HOPPER_OPENING: Final = Entry(
+HOPPER_OPENING: Final = EntryDeclaration(
     kind="hopper.opening",
-    record=HopperOpening,
-    moves=_FILL,
-    significance=Significance(Effect.LOG),
+    record=HopperOpeningStock,
+    permitted_transfers=_FILL,
+    significance=Significance(EventEffect.LOG),
 )
-HOPPER_FILLED: Final = Entry(
+HOPPER_FILLED: Final = EntryDeclaration(
     kind="hopper.filled",
     record=HopperFilled,
-    moves=_FILL,
+    permitted_transfers=_FILL,
     counts={"hopper_fills": 1},
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-COLLECTION_COUNTED: Final = Entry(
+COLLECTION_COUNTED: Final = EntryDeclaration(
     kind="collection.counted",
-    record=CollectionCounted,
-    writes=(StaffKey.COLLECTED,),
-    significance=Significance(Effect.LOG),
+    record=BoxCounted,
+    written_keys=(StaffKey.COLLECTED,),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -689,41 +691,41 @@ class SlipOrdered:
 
     title: str
     """The heading of the slip."""
-    about: str
+    subject_lines: str = field(metadata=stored_as("about"))
     """The lines that state the subject of the slip."""
-    when: Time
+    printed_time: Time = field(metadata=stored_as("when"))
     """The printed time."""
-    meters: str
+    meter_lines: str = field(metadata=stored_as("meters"))
     """The lines with the meters."""
     serial: Serial
-    witness: str
+    journal_head: str = field(metadata=stored_as("witness"))
 
 
-SLIP_ORDERED: Final = Entry(
+SLIP_ORDERED: Final = EntryDeclaration(
     kind="slip.ordered",
     record=SlipOrdered,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-SLIP_NOT_STARTED: Final = Entry(
+SLIP_NOT_STARTED: Final = EntryDeclaration(
     kind="slip.failed",
     record=JobFailed,
-    about="The printer could not start to print a slip.",
-    significance=Significance(Effect.LOG),
+    description="The printer could not start to print a slip.",
+    significance=Significance(EventEffect.LOG),
 )
-SLIP_PRINTED: Final = Entry(
+SLIP_PRINTED: Final = EntryDeclaration(
     kind="slip.printed",
     record=JobPrinted,
-    about="A slip was printed.",
+    description="A slip was printed.",
     counts={"slips_printed": 1},
-    writes=(MoneyKey.PRINT,),
-    significance=Significance(Effect.LOG),
+    written_keys=(MoneyKey.PRINT,),
+    significance=Significance(EventEffect.LOG),
 )
-SLIP_FAILED: Final = Entry(
+SLIP_FAILED: Final = EntryDeclaration(
     kind="slip.failed",
     record=JobFailed,
-    about="A slip was not printed.",
-    writes=(MoneyKey.PRINT,),
-    significance=Significance(Effect.LOG),
+    description="A slip was not printed.",
+    written_keys=(MoneyKey.PRINT,),
+    significance=Significance(EventEffect.LOG),
 )
 
 
@@ -734,14 +736,14 @@ class DeviceTestStarted:
 
     device: str
     """The device under test."""
-    test: Literal["print", "pay", "take", "light"]
+    test_kind: Literal["print", "pay", "take", "light"] = field(metadata=stored_as("test"))
     """The kind of test: print a page, pay coins, accept and return bills and tickets, or switch outputs on."""
     person: Staff
     coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
-    on: bool | None = omit_if_default(None)
+    takes_paper: bool | None = omit_if_default(None, key="on")
     """Whether the acceptor takes bills and tickets, or null for another test."""
-    outputs: tuple[str, ...] | None = omit_if_default(None)
+    switched_on_outputs: tuple[str, ...] | None = omit_if_default(None, key="outputs")
     """The outputs of the I/O board to switch on, or null for another test."""
 
 
@@ -750,14 +752,14 @@ class TouchCalibrated:
     """The touch screen was calibrated."""
 
     person: Staff
-    before: tuple[int, ...]
+    matrix_before: tuple[int, ...] = field(metadata=stored_as("before"))
     """The coefficients of the touch calibration before; empty if there was none."""
-    after: Matrix
+    matrix_after: Matrix = field(metadata=stored_as("after"))
     """The coefficients of the new touch calibration, which maps detected to true positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestRead:
+class TestPaperRead:
     """An acceptor under test read a bill or ticket, which is returned."""
 
     amount_cents: Count
@@ -768,16 +770,16 @@ class TestRead:
 class TestPaperReturned:
     """An acceptor under test returned or rejected a bill or ticket."""
 
-    event: str
+    reported_event: str = field(metadata=stored_as("event"))
     """The event that the acceptor reported."""
     reason: str | None = omit_if_default(None)
     """The acceptor's reason, or null."""
-    ticket: bool = omit_if_default(False)
+    is_ticket: bool = omit_if_default(False, key="ticket")
     """Whether the item was a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestCoins:
+class TestCoinsPaid:
     """The hopper has ended the payout of a test."""
 
     id: NonBlankText
@@ -787,30 +789,32 @@ class TestCoins:
     paid_coins: Count
 
 
-TEST_STARTED: Final = Entry(kind="test.started", record=DeviceTestStarted)
-TEST_NOT_STARTED: Final = Entry(
-    kind="test.failed", record=JobFailed, about="The device could not start a test.", is_technical=True
+TEST_STARTED: Final = EntryDeclaration(kind="test.started", record=DeviceTestStarted)
+TEST_NOT_STARTED: Final = EntryDeclaration(
+    kind="test.failed", record=JobFailed, description="The device could not start a test.", is_technical=True
 )
-TEST_PAPER_READ: Final = Entry(kind="test.read", record=TestRead, is_technical=True)
-TEST_PAPER_RETURNED: Final = Entry(kind="test.paper", record=TestPaperReturned, is_technical=True)
-TEST_TICKET_PRINTED: Final = Entry(
+TEST_PAPER_READ: Final = EntryDeclaration(kind="test.read", record=TestPaperRead, is_technical=True)
+TEST_PAPER_RETURNED: Final = EntryDeclaration(kind="test.paper", record=TestPaperReturned, is_technical=True)
+TEST_TICKET_PRINTED: Final = EntryDeclaration(
     kind="test.printed",
     record=JobPrinted,
-    about="A test ticket was printed.",
-    writes=(MoneyKey.PRINT,),
+    description="A test ticket was printed.",
+    written_keys=(MoneyKey.PRINT,),
     is_technical=True,
 )
-TEST_TICKET_FAILED: Final = Entry(
+TEST_TICKET_FAILED: Final = EntryDeclaration(
     kind="test.failed",
     record=JobFailed,
-    about="A test ticket was not printed.",
-    writes=(MoneyKey.PRINT,),
+    description="A test ticket was not printed.",
+    written_keys=(MoneyKey.PRINT,),
     is_technical=True,
 )
-TEST_COINS_PAID: Final = Entry(
-    kind="test.coins", record=TestCoins, writes=(MoneyKey.HOPPER,), is_technical=True
+TEST_COINS_PAID: Final = EntryDeclaration(
+    kind="test.coins", record=TestCoinsPaid, written_keys=(MoneyKey.HOPPER,), is_technical=True
 )
-TOUCH_CALIBRATED: Final = Entry(kind="touch.calibrated", record=TouchCalibrated, writes=(StaffKey.TOUCH,))
+TOUCH_CALIBRATED: Final = EntryDeclaration(
+    kind="touch.calibrated", record=TouchCalibrated, written_keys=(StaffKey.TOUCH,)
+)
 
 
 # ---------------------------------------------------------------------------------------------- notes
@@ -845,7 +849,7 @@ class IncidentJudged:
     """The management judged an incident."""
 
     machine: Serial
-    what: NonBlankText
+    incident_description: NonBlankText = field(metadata=stored_as("what"))
     """The incident, as staff described it."""
     judgement: NonBlankText
     """The management's judgement."""
@@ -857,19 +861,19 @@ class IncidentJudged:
     persons: Persons
 
 
-DISPUTE_DECIDED: Final = Entry(
+DISPUTE_DECIDED: Final = EntryDeclaration(
     kind="dispute.decided",
     record=DisputeDecided,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.DISPUTES,),
 )
-EXCLUSION_NOTED: Final = Entry(
+EXCLUSION_NOTED: Final = EntryDeclaration(
     kind="exclusion.noted",
     record=ExclusionNoted,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )
-INCIDENT_JUDGED: Final = Entry(
+INCIDENT_JUDGED: Final = EntryDeclaration(
     kind="incident.judged",
     record=IncidentJudged,
-    significance=Significance(Effect.LOG),
+    significance=Significance(EventEffect.LOG),
 )

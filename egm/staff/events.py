@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.staff.records import Box, OptionName, OptionValues, Work
+from egm.staff.records import CollectedBox, OptionName, OptionValues, WorkKind
 from meters.transaction import JSON
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
@@ -142,7 +142,7 @@ class NumberForm(FilledForm):
 class InterventionForm(FilledForm):
     """A form that opens an intervention (why) or closes it (what was done, and which parts were replaced)."""
 
-    kind: Work | None = None
+    kind: WorkKind | None = None
     reason: str = ""
     work: str = ""
     parts: str | None = None
@@ -159,7 +159,7 @@ class FillForm(FilledForm):
 class CountForm(FilledForm):
     """A form about the content of a box that was counted, in minor units."""
 
-    box: Box | None = None
+    box: CollectedBox | None = None
     counted_cents: int = 0
 
 

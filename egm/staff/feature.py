@@ -26,22 +26,22 @@ def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature
 
 STAFF: Final = Feature(
     name="staff",
-    keys=StaffKey,
-    values={
+    storage_keys=StaffKey,
+    value_types={
         StaffKey.MENU: entries.OpenMenu,
         StaffKey.OPTIONS: OperatorOptions,
         StaffKey.TOUCH: entries.Matrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,
         StaffKey.MONITORED: str,
-        StaffKey.COLLECTED: entries.Collected,
+        StaffKey.COLLECTED: entries.CollectionRecord,
         StaffKey.BASE: entries.WithdrawnBase,
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
-    entries=list_entries(entries),
-    events=EVENTS,
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=STAFF_RULES,
-    offers=(
+    contributions=(
         *devices.PAGES,
         *pages.PAGES,
         *options.PAGES,
@@ -51,6 +51,8 @@ STAFF: Final = Feature(
         *STAFF_FORMS,
         *REGISTER_DEFINITIONS,
     ),
-    states=(DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),),
-    position_services=(create_service_timeout,),
+    derived_states=(
+        DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),
+    ),
+    position_service_factories=(create_service_timeout,),
 )

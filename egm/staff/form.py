@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.kernel.events import Event, EventName, Next, State
+from egm.kernel.events import Event, EventName, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
@@ -46,7 +46,7 @@ class FieldError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """One field of a staff form.
 
     ``value_min`` and ``value_max`` limit a number or an amount, ``length_max`` the length of a text.
@@ -62,7 +62,7 @@ class Field:
     has_untranslated_choices: bool = False
     """Whether the choices are shown untranslated, because they are numbers or names of devices."""
 
-    def read(self, text: str) -> str | int | None:
+    def parse_text(self, text: str) -> str | int | None:
         """Return the value of the field for a typed text; None if an optional field is left empty.
 
         Raises :class:`FieldError` if the text is no valid value.
@@ -108,11 +108,11 @@ class Form:
     id: str
     event: EventName
     permission: Permission
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     persons: int = 1
-    needs: tuple[Callable[[Machine, Event], bool], ...] = ()
+    submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
     subject: str = ""
-    values: Mapping[str, object] = field(default_factory=dict)
+    preset_values: Mapping[str, object] = field(default_factory=dict)
 
     def count_persons_needed(self, machine: Machine) -> int:
         """Return the number of persons who must authorise the form under this machine's profile."""
@@ -120,24 +120,24 @@ class Form:
 
 
 #: The field of an amount above zero.
-AMOUNT_FIELD: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1)
+AMOUNT_FIELD: Final = FormField(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1)
 
 
 #: The field of a reason.
-REASON_FIELD: Final = Field(name="reason")
+REASON_FIELD: Final = FormField(name="reason")
 
 
 #: The field of the location where something was found.
-LOCATION_FIELD: Final = Field(name="place")
+LOCATION_FIELD: Final = FormField(name="place")
 
 
 #: The optional field of a game's play id.
-PLAY_ID_FIELD: Final = Field(name="play_id", is_required=False)
+PLAY_ID_FIELD: Final = FormField(name="play_id", is_required=False)
 
 
 def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
     """Return whether at least ``persons`` different persons, all with the permission, have authorised an event."""
-    person_ids = event.of(Authorisation).persons
+    person_ids = event.read_payload(Authorisation).persons
     if len(set(person_ids)) < persons:
         return False
     people = [machine.component(Roster).get(person_id) for person_id in person_ids]
@@ -146,12 +146,12 @@ def is_authorised(machine: Machine, event: Event, permission: Permission, person
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
     """Return who caused the event: the persons verified by PIN or, if no PIN was required, the key that was turned."""
-    return list(event.of(Authorisation).persons or (find_actor(machine, event),))
+    return list(event.read_payload(Authorisation).persons or (find_actor(machine, event),))
 
 
 def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
     """Return the journal details of a staff ruling: machine, location, reason, persons, and ``more``."""
-    ruling = event.of(RulingForm)
+    ruling = event.read_payload(RulingForm)
     return {
         "machine": machine.identity.serial,
         "place": ruling.place or machine.identity.operator_number,
@@ -167,7 +167,7 @@ def build_form_rule(
     states: frozenset[State],
     guards: tuple[Guard[Machine], ...],
     effect: Effect[Machine],
-    next_: Next = Next.DERIVED,
+    next_: NextState = NextState.DERIVED,
 ) -> Rule[Machine]:
     """Return the state-table rule of an event that staff forms submit.
 
@@ -178,7 +178,7 @@ def build_form_rule(
 
     def authorised(machine: Machine, event: Event) -> bool:
         """Return whether the event came from a staff form and is authorised by as many persons as the form needs."""
-        form = by_id.get(event.of(FilledForm).form or "")
+        form = by_id.get(event.read_payload(FilledForm).form or "")
         return (
             form is not None
             and form.event is event.type

@@ -6,7 +6,7 @@ from typing import Final
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
-from egm.staff.form import AMOUNT_FIELD, PLAY_ID_FIELD, REASON_FIELD, Field, FieldKind, Form
+from egm.staff.form import AMOUNT_FIELD, PLAY_ID_FIELD, REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.interventions import (
     any_intervention_is_open,
     base_is_in_place,
@@ -20,9 +20,9 @@ from egm.staff.options import AMOUNT_OPTIONS, OPTION_CONDITIONS
 from egm.staff.stock import METER_BY_BOX, box_is_not_counted_yet
 
 #: The fields about a base, its lock and the cashier.
-_BASE_FIELDS: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
+_BASE_FIELDS: Final = (FormField(name="base"), FormField(name="lock"), FormField(name="cashier"))
 #: The field that says whether something is offered.
-_ON_OFF_FIELD: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
+_ON_OFF_FIELD: Final = FormField(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
 #: The operator options, each with its form; opened from the page of the options.
 OPTION_FORMS: Final[Mapping[str, Form]] = {
@@ -31,20 +31,23 @@ OPTION_FORMS: Final[Mapping[str, Form]] = {
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=OPTION_CONDITIONS,
-        values={"option": option},
+        submission_guards=OPTION_CONDITIONS,
+        preset_values={"option": option},
     )
     for option, fields in (
         ("game", (_ON_OFF_FIELD,)),
         (
             "denomination",
             (
-                Field(name="denomination_cents", kind=FieldKind.CHOICE, has_untranslated_choices=True),
+                FormField(name="denomination_cents", kind=FieldKind.CHOICE, has_untranslated_choices=True),
                 _ON_OFF_FIELD,
             ),
         ),
         *(
-            (option, (Field(name=f"{option}_cents", kind=FieldKind.AMOUNT, value_min=amount.least_cents),))
+            (
+                option,
+                (FormField(name=f"{option}_cents", kind=FieldKind.AMOUNT, value_min=amount.smallest_cents),),
+            )
             for option, amount in AMOUNT_OPTIONS.items()
         ),
     )
@@ -58,44 +61,47 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         event=EventType.NUMBER_UNLOCKED,
         permission=Permission.ENROL,
         subject="staff",
-        fields=(Field(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),
-        needs=(number_is_locked,),
+        fields=(FormField(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),
+        submission_guards=(number_is_locked,),
     ),
     Form(
         id="intervention",
         event=EventType.INTERVENTION_OPENED,
         permission=Permission.OPEN_DOORS,
         subject="staff",
-        fields=(Field(name="reason"),),
-        needs=(no_intervention_is_open,),
-        values={"kind": "repair"},
+        fields=(FormField(name="reason"),),
+        submission_guards=(no_intervention_is_open,),
+        preset_values={"kind": "repair"},
     ),
     Form(
         id="collection",
         event=EventType.INTERVENTION_OPENED,
         permission=Permission.COLLECT,
         subject="staff",
-        fields=(Field(name="reason"),),
-        needs=(no_intervention_is_open,),
-        values={"kind": "collection"},
+        fields=(FormField(name="reason"),),
+        submission_guards=(no_intervention_is_open,),
+        preset_values={"kind": "collection"},
     ),
     Form(
         id="intervention_end",
         event=EventType.INTERVENTION_CLOSED,
         permission=Permission.OPEN_DOORS,
         subject="staff",
-        fields=(Field(name="work", length_max=200), Field(name="parts", is_required=False, length_max=200)),
-        needs=(intervention_is_open, every_door_is_closed),
-        values={"kind": "repair"},
+        fields=(
+            FormField(name="work", length_max=200),
+            FormField(name="parts", is_required=False, length_max=200),
+        ),
+        submission_guards=(intervention_is_open, every_door_is_closed),
+        preset_values={"kind": "repair"},
     ),
     Form(
         id="collection_end",
         event=EventType.INTERVENTION_CLOSED,
         permission=Permission.COLLECT,
         subject="staff",
-        fields=(Field(name="work", length_max=200),),
-        needs=(intervention_is_open, every_door_is_closed),
-        values={"kind": "collection"},
+        fields=(FormField(name="work", length_max=200),),
+        submission_guards=(intervention_is_open, every_door_is_closed),
+        preset_values={"kind": "collection"},
     ),
     Form(
         id="hopper_fill",
@@ -110,10 +116,10 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="money",
         fields=(
-            Field(name="box", kind=FieldKind.CHOICE, choices=tuple(METER_BY_BOX)),
-            Field(name="counted_cents", kind=FieldKind.AMOUNT),
+            FormField(name="box", kind=FieldKind.CHOICE, choices=tuple(METER_BY_BOX)),
+            FormField(name="counted_cents", kind=FieldKind.AMOUNT),
         ),
-        needs=(box_is_not_counted_yet,),
+        submission_guards=(box_is_not_counted_yet,),
     ),
     Form(
         id="base_out",
@@ -121,7 +127,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="staff",
         fields=(*_BASE_FIELDS, REASON_FIELD),
-        needs=(any_intervention_is_open, base_is_in_place),
+        submission_guards=(any_intervention_is_open, base_is_in_place),
     ),
     Form(
         id="base_in",
@@ -129,14 +135,19 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="staff",
         fields=_BASE_FIELDS,
-        needs=(any_intervention_is_open, base_is_withdrawn),
+        submission_guards=(any_intervention_is_open, base_is_withdrawn),
     ),
     Form(
         id="dispute",
         event=EventType.DISPUTE_DECIDED,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), PLAY_ID_FIELD),
+        fields=(
+            FormField(name="claim"),
+            FormField(name="mechanic"),
+            FormField(name="decision"),
+            PLAY_ID_FIELD,
+        ),
     ),
     Form(
         id="incident",
@@ -144,10 +155,10 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.JUDGE,
         subject="players",
         fields=(
-            Field(name="what"),
-            Field(name="judgement"),
-            Field(name="informed", kind=FieldKind.CHOICE, choices=INCIDENT_NOTIFICATION_WAYS),
-            Field(name="officer"),
+            FormField(name="what"),
+            FormField(name="judgement"),
+            FormField(name="informed", kind=FieldKind.CHOICE, choices=INCIDENT_NOTIFICATION_WAYS),
+            FormField(name="officer"),
         ),
     ),
     Form(
@@ -155,6 +166,6 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         event=EventType.EXCLUSION_NOTED,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="who"), REASON_FIELD),
+        fields=(FormField(name="who"), REASON_FIELD),
     ),
 )

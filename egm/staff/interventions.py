@@ -29,14 +29,14 @@ from egm.staff.entries import (
     BaseWithdrawn,
     Intervention,
     InterventionClosed,
+    InterventionObserved,
     InterventionOpened,
-    InterventionSeen,
     WithdrawnBase,
 )
 from egm.staff.events import BaseForm, InterventionForm, WorkSeen
 from egm.staff.keys import StaffKey
 from egm.staff.slips import print_access_ticket
-from egm.staff.stock import build_collected_state
+from egm.staff.stock import build_collection_state
 
 #: The source that holds the machine out of service during an intervention.
 OPEN_INTERVENTION_SOURCE: Final = "intervention"
@@ -67,7 +67,7 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
 def intervention_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the intervention that is open is of the kind named in the form."""
     intervention = machine.memory.get(StaffKey.INTERVENTION)
-    return intervention is not None and intervention["kind"] == event.of(InterventionForm).kind
+    return intervention is not None and intervention["kind"] == event.read_payload(InterventionForm).kind
 
 
 @refusal_code("somebody_is_at_work")
@@ -88,13 +88,13 @@ def base_is_withdrawn(machine: Machine, _: Event) -> bool:
 
 def every_door_is_closed(machine: Machine, _: Event) -> bool:
     """Return whether every door of the machine is closed."""
-    return not machine.doors_open
+    return not machine.open_doors
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def open_intervention(machine: Machine, event: Event) -> None:
     """Open an intervention: record who, when, why and the meters, and hold the machine out of service."""
-    form, since = event.of(InterventionForm), machine.clock.now().isoformat()
+    form, since = event.read_payload(InterventionForm), machine.clock.now().isoformat()
     number, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
         raise InvariantError("an intervention was submitted without its kind")
@@ -129,22 +129,22 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
     """Record that the monitoring system has read who is at work, so that doors may be opened. Ignore repeats."""
-    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.of(WorkSeen).id
+    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(WorkSeen).id
     if (
         intervention is None
         or intervention["id"] != number
         or machine.memory.get(StaffKey.MONITORED) == number
     ):
         return
-    machine.post(INTERVENTION_SEEN, InterventionSeen(id=number), state={StaffKey.MONITORED: number})
+    machine.post(INTERVENTION_SEEN, InterventionObserved(id=number), state={StaffKey.MONITORED: number})
     machine.notice = Notice(code="intervention_opened")
 
 
 def close_intervention(machine: Machine, event: Event) -> None:
     """Close the intervention: record what was done and the meters, and return the machine to service."""
-    form, intervention = event.of(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
+    form, intervention = event.read_payload(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
     collected_state = (
-        build_collected_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}
+        build_collection_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}
     )
     machine.post(
         INTERVENTION_CLOSED,
@@ -173,15 +173,15 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
-    form, since = event.of(BaseForm), machine.clock.now().isoformat()
+    form, since = event.read_payload(BaseForm), machine.clock.now().isoformat()
     machine.post(
         BASE_WITHDRAWN,
         BaseWithdrawn(
-            base=form.base,
-            lock=form.lock,
+            base_number=form.base,
+            lock_number=form.lock,
             cashier=form.cashier,
             reason=form.reason,
-            intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
             person=find_actor(machine, event),
             persons=form.persons,
             serial=machine.identity.serial,
@@ -189,7 +189,11 @@ def withdraw_base(machine: Machine, event: Event) -> None:
         ),
         state={
             StaffKey.BASE: WithdrawnBase(
-                since=since, base=form.base, lock=form.lock, cashier=form.cashier, reason=form.reason
+                since=since,
+                base_number=form.base,
+                lock_number=form.lock,
+                cashier=form.cashier,
+                reason=form.reason,
             ),
             f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
@@ -200,14 +204,14 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
 def return_base(machine: Machine, event: Event) -> None:
     """Record that a stand (base) is under the machine again, with a lock and key issued by the main cashier."""
-    form = event.of(BaseForm)
+    form = event.read_payload(BaseForm)
     machine.post(
         BASE_RETURNED,
         BaseReturned(
-            base=form.base,
-            lock=form.lock,
+            base_number=form.base,
+            lock_number=form.lock,
             cashier=form.cashier,
-            intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
             person=find_actor(machine, event),
             persons=form.persons,
             serial=machine.identity.serial,
@@ -217,7 +221,7 @@ def return_base(machine: Machine, event: Event) -> None:
     )
 
 
-def is_identified(machine: Machine, door: str) -> bool:
+def is_opening_identified(machine: Machine, door: str) -> bool:
     """Return whether an opening of the door would count as identified.
 
     It does if the open intervention covers the door, or if the profile requires no declaration before opening

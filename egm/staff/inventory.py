@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
-from egm.staff.words import build_pair_table, say, say_plain, say_time
+from egm.staff.words import build_pair_table, build_plain_text, build_text, build_time_text
 from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
@@ -26,11 +26,11 @@ from paytables import Game
 from paytables.wording import format_percent
 
 #: Kind of the entry that records a change.
-KIND: Final = INVENTORY_CHANGED.kind
+INVENTORY_ENTRY_KIND: Final = INVENTORY_CHANGED.kind
 #: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
-_MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
+_MANDATORY_FIELDS: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
 #: Text keys of a sheet's lines, in order, by the document's own field names.
-_LINES: Final = (
+_SHEET_FIELDS: Final = (
     "kind",
     "manufacturer",
     "model",
@@ -58,7 +58,7 @@ def build_inventory_entry(
         kind=inventory.kind,
         manufacturer=inventory.manufacturer,
         model=inventory.model,
-        made="" if inventory.made is None else inventory.made.isoformat(),
+        manufacture_date="" if inventory.made is None else inventory.made.isoformat(),
         serial=identity.serial,
         operator_number=identity.operator_number,
         base_number=inventory.base_number,
@@ -78,7 +78,7 @@ def build_inventory_entry(
                 ),
                 certified_by=by_game[game.id].signer if game.id in by_game else None,
             )
-            for game in machine.component(InstalledGames).games.values()
+            for game in machine.component(InstalledGames).games_by_id.values()
         ),
     )
 
@@ -88,11 +88,11 @@ def _format_return(machine: Machine, game: Game) -> str:
 
     It is also "" for a game with a levy (the venue's share, as at poker): the inventory states the levy instead.
     """
-    return_min = machine.component(InstalledGames).returns.get(game.id)
+    return_min = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
     return "" if return_min is None or game.rules.levy is not None else format_percent(return_min, 4)
 
 
-def note_inventory(
+def record_inventory_change(
     machine: Machine,
     inventory: Inventory,
     certificates: Mapping[str, Certificate | None] | None = None,
@@ -106,7 +106,7 @@ def note_inventory(
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
-    missing_fields = [name for name in _MANDATORY if not getattr(entry, name)]
+    missing_fields = [name for name in _MANDATORY_FIELDS if not getattr(entry, name)]
     if must_be_complete and missing_fields:
         raise OperatorError(
             f"inventory: {', '.join(missing_fields)}: must be given, because the profile {machine.profile.id} "
@@ -139,31 +139,38 @@ def _describe_photograph(inventory: Inventory) -> str:
 class InventorySheet:
     """The technical sheet of the machine, kept for its whole life: the current inventory entry and every change."""
 
-    now: Mapping[str, Any]
+    current_values: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]
     """The changes of the inventory entry, each as its time (ISO 8601 UTC) and a description."""
 
     def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the technical sheet, as shown on the screen and printed."""
         return (
-            build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),
             build_pair_table(
-                (_build_game_row(game) for game in self.now.get("games", ())), say("service.inventory.games")
+                (f"inventory.{name}", build_plain_text(self.current_values.get(name, "")))
+                for name in _SHEET_FIELDS
             ),
             build_pair_table(
-                ((say_time(when), say_plain(description)) for when, description in self.changes),
-                say("service.inventory.life"),
+                (_build_game_row(game) for game in self.current_values.get("games", ())),
+                build_text("service.inventory.games"),
+            ),
+            build_pair_table(
+                (
+                    (build_time_text(when), build_plain_text(description))
+                    for when, description in self.changes
+                ),
+                build_text("service.inventory.life"),
             ),
         )
 
 
 def _build_game_row(game: Mapping[str, str]) -> tuple[PageText, PageText]:
     """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
-    name = say_plain(f"{game['game']} {game['version']}")
+    name = build_plain_text(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"
     if game.get("levy"):
-        return name, say("service.inventory.levy", percent=game["levy"], date=date)
-    return name, say("service.inventory.return", percent=game["return"], date=date)
+        return name, build_text("service.inventory.levy", percent=game["levy"], date=date)
+    return name, build_text("service.inventory.return", percent=game["return"], date=date)
 
 
 def format_certified_figure(game: Mapping[str, str]) -> str:
@@ -173,7 +180,7 @@ def format_certified_figure(game: Mapping[str, str]) -> str:
 
 def read_technical_sheet(view: JournalView) -> InventorySheet:
     """Return the technical sheet of the machine that wrote a journal; empty if no inventory entry was recorded."""
-    entries = list(view.entries(KIND))
+    entries = list(view.entries(INVENTORY_ENTRY_KIND))
     current_entry = read_details(entries[-1])["after"] if entries else {}
     return InventorySheet(
         current_entry, tuple(change for entry in entries for change in _iter_changes(entry))
@@ -185,7 +192,7 @@ def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     record = read_details(entry)
     old_entry, new_entry = record["before"] or {}, record["after"]
     time_text = entry.time_utc.isoformat()
-    for name in _LINES:
+    for name in _SHEET_FIELDS:
         if old_entry.get(name, "") != new_entry[name]:
             yield time_text, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
     old_games = {game["game"]: game for game in old_entry.get("games", ())}

@@ -1,28 +1,28 @@
 """Storage keys of staff work: the service menu, options, interventions and collections."""
 
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class StaffKey(Key):
     """Storage keys of staff work: the service menu, who is working at the machine, and what the staff has set."""
 
-    MENU = "menu", ClearAction.TRANSIENT, Owner.PLAYER
+    MENU = "menu", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The open service menu: since when, and who is signed in."""
-    OPTIONS = "options", ClearAction.IDENTITY, Owner.MACHINE
+    OPTIONS = "options", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The options set by the staff; see :mod:`egm.staff.options`."""
-    TOUCH = "touch", ClearAction.IDENTITY, Owner.PLAYER
+    TOUCH = "touch", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The touch screen's calibration: six integers (:mod:`egm.kernel.touch`)."""
-    INVENTORY = "inventory", ClearAction.IDENTITY, Owner.MACHINE
+    INVENTORY = "inventory", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The machine's inventory entry as last recorded."""
-    INTERVENTION = "intervention", ClearAction.IDENTITY, Owner.MACHINE
+    INTERVENTION = "intervention", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The current intervention: who is working in the machine, since when, and why."""
-    MONITORED = "intervention_seen", ClearAction.IDENTITY, Owner.MACHINE
+    MONITORED = "intervention_seen", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The id of the last intervention for which the monitoring system has read who is at work."""
-    COLLECTED = "collected", ClearAction.TRANSIENT, Owner.MACHINE
+    COLLECTED = "collected", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The last collection: the metered content of each box, and which boxes have been counted."""
-    BASE = "base", ClearAction.IDENTITY, Owner.MACHINE
+    BASE = "base", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The machine's stand (base) while it is withdrawn, and who has its lock and key."""
-    STAFF = "staff", ClearAction.IDENTITY, Owner.MACHINE
+    STAFF = "staff", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""
-    TRIES = "tries:", ClearAction.IDENTITY, Owner.MACHINE
+    TRIES = "tries:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per group of staff numbers (by digest): the count of wrong PINs, and the end of the lock."""

@@ -12,7 +12,10 @@ from egm.staff.tries import build_wrong_pins_key, clear_wrong_pins_at_terminals,
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
     """Return the staff numbers that are locked, each with the state key that stores its wrong PINs."""
     keys_by_number = {
-        number: (build_wrong_pins_key(machine, number), build_wrong_pins_key(machine, number, keyed=False))
+        number: (
+            build_wrong_pins_key(machine, number),
+            build_wrong_pins_key(machine, number, is_opened_by_key=False),
+        )
         for number in machine.component(Roster).people
     }
     return {
@@ -28,13 +31,13 @@ def number_is_locked(machine: Machine, event: Event) -> bool:
     If the event names no number, return whether any staff number is locked.
     """
     locked = _find_locked_numbers(machine)
-    number = event.of(NumberForm).number
+    number = event.read_payload(NumberForm).number
     return number in locked if number else bool(locked)
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by clearing its wrong PINs; the PIN itself does not change."""
-    form = event.of(NumberForm)
+    form = event.read_payload(NumberForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     machine.post(
         SIGN_IN_UNLOCKED,

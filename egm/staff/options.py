@@ -28,11 +28,11 @@ from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions, OptionName, OptionValues
 
 #: State keys of what a player may still be owed in addition to credits.
-_OWED_KEYS: Final = frozenset(
+_KEYS_OF_MONEY_OWED: Final = frozenset(
     {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
 )
 #: Doors of which one must be open to change options.
-_DOORS: Final = frozenset({"main", "logic"})
+_OPTION_DOORS: Final = frozenset({"main", "logic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class AmountOption:
     """Returns the amount that the profile states, which applies without the option."""
     narrow_profile: Callable[[Profile, int], Profile]
     """Returns the profile with the operator's amount instead, if the operator's amount is stricter."""
-    least_cents: int = 0
+    smallest_cents: int = 0
     """The smallest amount that the option's form accepts, in minor units."""
 
 
@@ -102,7 +102,7 @@ def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
 # ---------------------------------------------------------------------------------------------- guards
 def machine_is_open(machine: Machine, _: Event) -> bool:
     """Return whether the main or the logic door is open."""
-    return not _DOORS.isdisjoint(machine.doors_open)
+    return not _OPTION_DOORS.isdisjoint(machine.open_doors)
 
 
 def no_tournament_is_on(machine: Machine, _: Event) -> bool:
@@ -123,14 +123,14 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     return (
         machine.journal.credits_cents() == 0
         and not has_standing_bets
-        and _OWED_KEYS.isdisjoint(names.values())
+        and _KEYS_OF_MONEY_OWED.isdisjoint(names.values())
     )
 
 
 @refusal_code("option_is_sound")
 def options_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the requested options leave at least one game with a denomination and an acceptable bet."""
-    options = _apply_option_changes(machine, event.of(OptionsForm))
+    options = _apply_option_changes(machine, event.read_payload(OptionsForm))
     if options is None:
         return False
     installed = machine.component(InstalledGames)
@@ -140,7 +140,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     play = _narrow_profile(machine.profile, options).play
     return any(
         play.bet_minimum_cents <= bet * cents and game.round_cost(bet) * cents <= play.bet_limit_cents
-        for game_id, game in installed.games.items()
+        for game_id, game in installed.games_by_id.items()
         for cents in offered_cents.get(game_id, ())
         for bet in game.bet_options
     )
@@ -194,7 +194,7 @@ OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_CONDITIONS, options_
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, old_options = event.of(OptionsForm), OperatorOptions.read_stored(machine)
+    form, old_options = event.read_payload(OptionsForm), OperatorOptions.read_stored(machine)
     new_options = _apply_option_changes(machine, form)
     if new_options is None or form.option is None:
         return

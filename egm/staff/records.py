@@ -10,9 +10,9 @@ from egm.record_fields import Cents, Count, NonBlankText, Persons, Serial
 from egm.staff.keys import StaffKey
 
 #: A box that is collected and counted.
-Box: TypeAlias = Literal["coin_box", "bill_box"]
+CollectedBox: TypeAlias = Literal["coin_box", "bill_box"]
 #: A kind of work at the open machine.
-Work: TypeAlias = Literal["repair", "collection"]
+WorkKind: TypeAlias = Literal["repair", "collection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

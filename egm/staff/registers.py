@@ -37,12 +37,12 @@ from meters import StoredEntry
 # ---------------------------------------------------------------------------------------------- notes
 def register_note_is_complete(_: Machine, event: Event) -> bool:
     """Return whether a note for a register is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
-    return event.of(NoteForm).is_complete
+    return event.read_payload(NoteForm).is_complete
 
 
 def record_dispute(machine: Machine, event: Event) -> None:
     """Record how staff decided a player's dispute."""
-    form = event.of(DisputeForm)
+    form = event.read_payload(DisputeForm)
     machine.post(
         DISPUTE_DECIDED,
         DisputeDecided(
@@ -59,7 +59,7 @@ def record_dispute(machine: Machine, event: Event) -> None:
 
 def record_exclusion(machine: Machine, event: Event) -> None:
     """Record that staff excluded a player, whose name goes to the register of identities only."""
-    identities, form = machine.installed(IdentityRegister), event.of(ExclusionForm)
+    identities, form = machine.installed(IdentityRegister), event.read_payload(ExclusionForm)
     if identities is None:
         raise InvariantError("an identity must be recorded, but there is no identity register")
     subject = machine.fresh_id(EXCLUSION_NOTED.kind)
@@ -77,12 +77,12 @@ def record_exclusion(machine: Machine, event: Event) -> None:
 
 def record_incident(machine: Machine, event: Event) -> None:
     """Record how the management judged an incident."""
-    form = event.of(IncidentForm)
+    form = event.read_payload(IncidentForm)
     machine.post(
         INCIDENT_JUDGED,
         IncidentJudged(
             machine=machine.identity.serial,
-            what=form.what.strip(),
+            incident_description=form.what.strip(),
             judgement=form.judgement.strip(),
             notification_way=form.informed,
             officer=form.officer.strip(),
@@ -103,9 +103,9 @@ class Register:
     """
 
     name: str
-    kinds: tuple[str, ...]
+    entry_kinds: tuple[str, ...]
     columns: tuple[str, ...]
-    source: str
+    source_clause: str
     required_values: Mapping[str, str] | None = None
     required_field: str = ""
 
@@ -114,7 +114,7 @@ class Register:
         record = entry.record if isinstance(entry.record, Mapping) else {}
         required_values = self.required_values or {}
         return (
-            entry.kind in self.kinds
+            entry.kind in self.entry_kinds
             and all(record.get(key) == value for key, value in required_values.items())
             and (not self.required_field or bool(record.get(self.required_field)))
         )

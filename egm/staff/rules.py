@@ -2,18 +2,18 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
-    AT_WORK,
-    AWAKE,
-    RULING,
+    STATES_AFTER_BOOT,
     STATES_AFTER_SELF_TEST,
     STATES_ASKING_FOR_IDENTIFICATION,
+    STATES_FOR_RULINGS,
     STATES_ON_CALL,
     STATES_SERVICEABLE,
-    only,
+    STATES_WITH_STAFF_AT_WORK,
+    single_state,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.forms import STAFF_FORMS
@@ -54,21 +54,21 @@ from egm.staff.service_calls import answer_service_call, call_service, show_faul
 from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_valid, fill_hopper
 
 #: Only while a hand-pay waits.
-_HANDPAY_STATE: Final = only(State.HANDPAY)
+_HANDPAY_STATE: Final = single_state(State.HANDPAY)
 #: Only while the service menu is open.
-_MENU_STATE: Final = only(State.SERVICE_MENU)
+_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
-    Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), Next.SAME, REPORT),
-    Rule(EventType.KEY_MOVED, AWAKE, (), (record_key,)),
+    Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), NextState.SAME, REPORT),
+    Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key,)),
     Rule(
         EventType.KEY_TURNED,
         STATES_ON_CALL,
         (key_may_act_without_sign_in,),
         (answer_service_call, show_fault_notice),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     Rule(
@@ -76,58 +76,87 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
         STATES_ASKING_FOR_IDENTIFICATION,
         (no_service_page_is_open,),
         (ask_for_sign_in,),
-        Next.DERIVED,
+        NextState.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ the service menu
-    Rule(EventType.MENU, STATES_SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, REPORT),
-    Rule(EventType.MENU_MOVED, AT_WORK, (another_position_is_chosen,), (move_menu,), Next.DERIVED, REPORT),
-    Rule(EventType.MENU_CLOSED, AWAKE, (), (close_menu,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.ANSWER, AT_WORK, (page_is_open,), (answer_page,), Next.DERIVED),
+    Rule(EventType.MENU, STATES_SERVICEABLE, (menu_may_open,), (open_menu,), NextState.DERIVED, REPORT),
+    Rule(
+        EventType.MENU_MOVED,
+        STATES_WITH_STAFF_AT_WORK,
+        (another_position_is_chosen,),
+        (move_menu,),
+        NextState.DERIVED,
+        REPORT,
+    ),
+    Rule(EventType.MENU_CLOSED, STATES_AFTER_BOOT, (), (close_menu,), NextState.DERIVED_ONCE_TESTED),
+    Rule(EventType.ANSWER, STATES_WITH_STAFF_AT_WORK, (page_is_open,), (answer_page,), NextState.DERIVED),
     # ------------------------------------------------------------------ work at the machine
     build_form_rule(
         STAFF_FORMS,
         EventType.OPTIONS,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         OPTION_GUARDS,
         change_options,
     ),
-    build_form_rule(STAFF_FORMS, EventType.RESTART, AT_WORK, (), request_restart),
-    build_form_rule(STAFF_FORMS, EventType.NUMBER_UNLOCKED, AT_WORK, (number_is_locked,), unlock_number),
+    build_form_rule(STAFF_FORMS, EventType.RESTART, STATES_WITH_STAFF_AT_WORK, (), request_restart),
     build_form_rule(
-        STAFF_FORMS, EventType.INTERVENTION_OPENED, AT_WORK, (no_intervention_is_open,), open_intervention
+        STAFF_FORMS, EventType.NUMBER_UNLOCKED, STATES_WITH_STAFF_AT_WORK, (number_is_locked,), unlock_number
+    ),
+    build_form_rule(
+        STAFF_FORMS,
+        EventType.INTERVENTION_OPENED,
+        STATES_WITH_STAFF_AT_WORK,
+        (no_intervention_is_open,),
+        open_intervention,
     ),
     build_form_rule(
         STAFF_FORMS,
         EventType.INTERVENTION_CLOSED,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (intervention_is_open, every_door_is_closed),
         close_intervention,
     ),
-    Rule(EventType.INTERVENTION_SEEN, AWAKE, (), (record_intervention_seen,)),
-    build_form_rule(STAFF_FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_amount_is_valid,), fill_hopper),
-    build_form_rule(STAFF_FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_not_counted_yet,), count_box),
+    Rule(EventType.INTERVENTION_SEEN, STATES_AFTER_BOOT, (), (record_intervention_seen,)),
+    build_form_rule(
+        STAFF_FORMS, EventType.HOPPER_FILLED, STATES_WITH_STAFF_AT_WORK, (fill_amount_is_valid,), fill_hopper
+    ),
+    build_form_rule(
+        STAFF_FORMS, EventType.BOX_COUNTED, STATES_WITH_STAFF_AT_WORK, (box_is_not_counted_yet,), count_box
+    ),
     build_form_rule(
         STAFF_FORMS,
         EventType.BASE_WITHDRAWN,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (any_intervention_is_open, base_is_in_place),
         withdraw_base,
     ),
     build_form_rule(
         STAFF_FORMS,
         EventType.BASE_RETURNED,
-        AT_WORK,
+        STATES_WITH_STAFF_AT_WORK,
         (any_intervention_is_open, base_is_withdrawn),
         return_base,
     ),
     build_form_rule(
-        STAFF_FORMS, EventType.DISPUTE_DECIDED, RULING, (register_note_is_complete,), record_dispute
+        STAFF_FORMS,
+        EventType.DISPUTE_DECIDED,
+        STATES_FOR_RULINGS,
+        (register_note_is_complete,),
+        record_dispute,
     ),
     build_form_rule(
-        STAFF_FORMS, EventType.EXCLUSION_NOTED, RULING, (register_note_is_complete,), record_exclusion
+        STAFF_FORMS,
+        EventType.EXCLUSION_NOTED,
+        STATES_FOR_RULINGS,
+        (register_note_is_complete,),
+        record_exclusion,
     ),
     build_form_rule(
-        STAFF_FORMS, EventType.INCIDENT_JUDGED, RULING, (register_note_is_complete,), record_incident
+        STAFF_FORMS,
+        EventType.INCIDENT_JUDGED,
+        STATES_FOR_RULINGS,
+        (register_note_is_complete,),
+        record_incident,
     ),
 )

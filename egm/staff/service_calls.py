@@ -2,10 +2,10 @@
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
-from egm.kernel.faults import get_fault, list_faults_to_show
+from egm.kernel.faults import get_fault_definition, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceAnswered, ServiceCalled
+from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceCallAnswered, ServiceCalled
 from egm.staff.events import Authorisation
 
 
@@ -14,7 +14,7 @@ def call_service(machine: Machine, _: Event) -> None:
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
     machine.post(
         SERVICE_CALL,
-        ServiceCalled(on=not calling),
+        ServiceCalled(is_candle_on=not calling),
         state={IntegrityKey.SERVICE: None if calling else True},
     )
 
@@ -25,7 +25,9 @@ def show_fault_notice(machine: Machine, _: Event) -> None:
     Such a fault ends by itself as soon as its cause is removed.
     """
     active_codes = [
-        code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player
+        code
+        for code in list_faults_to_show(machine.active_faults)
+        if get_fault_definition(code).is_shown_to_player
     ]
     if active_codes:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": active_codes[0]})
@@ -35,8 +37,8 @@ def answer_service_call(machine: Machine, event: Event) -> None:
     """End the player's service call, because an attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is None:
         return
-    authorisation = event.of(Authorisation)
-    record = ServiceAnswered(
-        key=authorisation.key, person=authorisation.person, persons=authorisation.persons or None
+    authorisation = event.read_payload(Authorisation)
+    record = ServiceCallAnswered(
+        key_switch=authorisation.key, person=authorisation.person, persons=authorisation.persons or None
     )
     machine.post(SERVICE_ANSWERED, record, state={IntegrityKey.SERVICE: None})

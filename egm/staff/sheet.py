@@ -12,15 +12,15 @@ from egm.kernel.entries import EntryDeclarations
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.staff.entries import INTERVENTION_OPENED
 from egm.staff.words import (
+    build_authors_text,
+    build_code_text,
     build_column_titles,
+    build_meter_name_text,
+    build_meter_value_text,
     build_pair_table,
-    say,
-    say_authors,
-    say_code,
-    say_meter_name,
-    say_meter_value,
-    say_plain,
-    say_time,
+    build_plain_text,
+    build_text,
+    build_time_text,
 )
 from meters import JournalView
 from meters.entry import StoredEntry
@@ -34,8 +34,8 @@ class SheetLine:
     ``authors`` are the persons or the key switch that caused the event; empty if it names nobody.
     """
 
-    when: str
-    what: str
+    time_utc: str
+    event_and_subject: str
     authors: tuple[str, ...]
 
 
@@ -53,9 +53,9 @@ class InterventionSheet:
     operator_number: str
     person: str
     reason: str
-    stopped: str
-    ended: str
-    ended_by: str
+    opened_time: str
+    closed_time: str
+    closed_by: str
     work: str
     parts: str
     lines: tuple[SheetLine, ...]
@@ -65,10 +65,12 @@ class InterventionSheet:
     """Who ended the intervention with a PIN, and the number and hash of that journal entry; empty while it is open."""
 
     @property
-    def doors(self) -> tuple[str, ...]:
+    def opened_doors(self) -> tuple[str, ...]:
         """Return the doors that were opened during the intervention, each once, in the order of first opening."""
         opened_doors = (
-            line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened")
+            line.event_and_subject.partition(":")[2]
+            for line in self.lines
+            if line.event_and_subject.startswith("door.opened")
         )
         return tuple(dict.fromkeys(opened_doors))
 
@@ -79,47 +81,58 @@ class InterventionSheet:
         values_by_name = {
             name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names
         }
-        return {name: pair for name, pair in values_by_name.items() if self.ended and pair[0] != pair[1]}
+        return {
+            name: pair for name, pair in values_by_name.items() if self.closed_time and pair[0] != pair[1]
+        }
 
-    def tables(self) -> tuple[PageTable, ...]:
+    def build_tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the intervention sheet, as shown on the screen and printed."""
         head = build_pair_table(
             (
-                ("sheet.machine", say_plain(f"{self.operator_number}  ({self.serial})")),
-                ("sheet.kind", say(f"form.intervention.kind_{self.kind}")),
-                ("sheet.person", say_plain(self.person)),
-                ("sheet.stopped", say_time(self.stopped)),
-                ("sheet.ended", say_time(self.ended) if self.ended else say("service.sheet.open")),
-                ("sheet.reason", say_plain(self.reason)),
-                ("sheet.work", say_plain(self.work)),
-                ("sheet.parts", say_plain(self.parts)),
-                *(("sheet.doors", say_code("door", door)) for door in self.doors),
-                ("sheet.proof", say_plain(self.proof)),
-                ("sheet.signature", say_plain("")),
+                ("sheet.machine", build_plain_text(f"{self.operator_number}  ({self.serial})")),
+                ("sheet.kind", build_text(f"form.intervention.kind_{self.kind}")),
+                ("sheet.person", build_plain_text(self.person)),
+                ("sheet.stopped", build_time_text(self.opened_time)),
+                (
+                    "sheet.ended",
+                    build_time_text(self.closed_time)
+                    if self.closed_time
+                    else build_text("service.sheet.open"),
+                ),
+                ("sheet.reason", build_plain_text(self.reason)),
+                ("sheet.work", build_plain_text(self.work)),
+                ("sheet.parts", build_plain_text(self.parts)),
+                *(("sheet.doors", build_code_text("door", door)) for door in self.opened_doors),
+                ("sheet.proof", build_plain_text(self.proof)),
+                ("sheet.signature", build_plain_text("")),
             )
         )
         events = PageTable(
-            title=say("service.sheet.done"),
+            title=build_text("service.sheet.done"),
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
                 PageRow(
-                    cells=(say_time(line.when), *_say_event_and_subject(line.what), say_authors(line.authors))
+                    cells=(
+                        build_time_text(line.time_utc),
+                        *_build_event_and_subject_texts(line.event_and_subject),
+                        build_authors_text(line.authors),
+                    )
                 )
                 for line in self.lines
             ),
         )
         names = sorted(self.meters_before.keys() | self.meters_after.keys())
         meters = PageTable(
-            title=say("service.sheet.meters"),
+            title=build_text("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
             rows=tuple(
                 PageRow(
                     cells=(
-                        say_meter_name(name),
-                        say_meter_value(name, self.meters_before.get(name, 0)),
-                        say_meter_value(name, self.meters_after.get(name, 0))
-                        if self.ended
-                        else say_plain(""),
+                        build_meter_name_text(name),
+                        build_meter_value_text(name, self.meters_before.get(name, 0)),
+                        build_meter_value_text(name, self.meters_after.get(name, 0))
+                        if self.closed_time
+                        else build_plain_text(""),
                     ),
                     icon="warning" if name in self.changed_meters else "",
                 )
@@ -178,9 +191,9 @@ def _build_sheet(
         operator_number=str(record["operator_number"]),
         person=str(record["person"]),
         reason=str(record["reason"]),
-        stopped=start.time_utc.isoformat(),
-        ended="" if end is None else end.time_utc.isoformat(),
-        ended_by=str(closing_record.get("person", "")),
+        opened_time=start.time_utc.isoformat(),
+        closed_time="" if end is None else end.time_utc.isoformat(),
+        closed_by=str(closing_record.get("person", "")),
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
         lines=tuple(lines),
@@ -198,11 +211,11 @@ def _name_event(entry: StoredEntry, entries: EntryDeclarations) -> str:
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 
-def _say_event_and_subject(event: str) -> tuple[PageText, PageText]:
+def _build_event_and_subject_texts(event: str) -> tuple[PageText, PageText]:
     """Return the event of a sheet's line and what it concerns (a door, a fault, a device) as texts."""
     kind, _, about = event.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
-    return say_code("entry", kind), say_code(sections.get(kind.partition(".")[0], ""), about)
+    return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), about)
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:

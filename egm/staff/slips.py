@@ -33,16 +33,16 @@ from egm.tickets.templates import load_template
 #: Prefix of the ids of slips.
 _SLIP_JOB_PREFIX: Final = "slip-"
 #: Title of an access ticket.
-_ACCESS: Final = "ACCESS"
+_ACCESS_TICKET_TITLE: Final = "ACCESS"
 #: Title of an audit ticket.
-_AUDIT: Final = "AUDIT"
+_AUDIT_TICKET_TITLE: Final = "AUDIT"
 #: Door -> the ticket that its opening prints (SD addenda 1-2 and 4-5).
-_TICKETS_OF_DOORS: Final[Mapping[str, str]] = {
-    "main": _AUDIT,
-    **dict.fromkeys(("logic", *MONEY_DOORS), _ACCESS),
+_TICKET_TITLE_BY_DOOR: Final[Mapping[str, str]] = {
+    "main": _AUDIT_TICKET_TITLE,
+    **dict.fromkeys(("logic", *MONEY_DOORS), _ACCESS_TICKET_TITLE),
 }
 #: The meters on an audit ticket, in minor units.
-_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
+_AUDIT_TICKET_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
 
 
 def is_slip_job_id(job_id: str) -> bool:
@@ -52,7 +52,7 @@ def is_slip_job_id(job_id: str) -> bool:
 
 def format_meters_line(values: Mapping[str, int]) -> str:
     """Return the line of an audit ticket that states its meters, in minor units."""
-    return "  ".join(f"{name} {values[name]}" for name in _METERS)
+    return "  ".join(f"{name} {values[name]}" for name in _AUDIT_TICKET_METERS)
 
 
 def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
@@ -76,13 +76,13 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
     """Print the ticket that records the opening of a door, which may have been opened ``unattended`` (power off)."""
-    if (title := _TICKETS_OF_DOORS.get(door)) is not None:
+    if (title := _TICKET_TITLE_BY_DOOR.get(door)) is not None:
         _print_slip(machine, title, f"{door} {'opened while off' if unattended else 'opened'}")
 
 
 def print_access_ticket(machine: Machine, about: str) -> None:
     """Print the access ticket of an intervention; ``about`` says who works on the machine and why."""
-    _print_slip(machine, _ACCESS, about)
+    _print_slip(machine, _ACCESS_TICKET_TITLE, about)
 
 
 def _print_slip(machine: Machine, title: str, about: str) -> None:
@@ -95,11 +95,11 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
         SLIP_ORDERED,
         SlipOrdered(
             title=f"{title} - NO VALUE",
-            about=about,
-            when=machine.clock.now().isoformat(timespec="seconds"),
-            meters=format_meters_line(machine.journal.meters().values),
+            subject_lines=about,
+            printed_time=machine.clock.now().isoformat(timespec="seconds"),
+            meter_lines=format_meters_line(machine.journal.meters().values),
             serial=machine.identity.serial,
-            witness=machine.journal_head,
+            journal_head=machine.journal_head,
         ),
         entry_id=job_id,
     )
@@ -134,5 +134,8 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
-    printing, reason = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
+    printing, reason = (
+        machine.memory.require(PrintingRecord, MoneyKey.PRINT),
+        event.read_payload(PrintFailure).why,
+    )
     machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})

@@ -21,10 +21,10 @@ from egm.staff.entries import (
     COLLECTION_COUNTED,
     HOPPER_FILLED,
     HOPPER_OPENING,
-    Collected,
-    CollectionCounted,
+    BoxCounted,
+    CollectionRecord,
     HopperFilled,
-    HopperOpening,
+    HopperOpeningStock,
 )
 from egm.staff.events import CountForm, FillForm
 from egm.staff.keys import StaffKey
@@ -34,20 +34,25 @@ from meters import Transfer
 METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
-def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
+def build_collection_state(machine: Machine, collection: str) -> dict[str, object]:
     """Return the state that a collection stores: the amount metered into each box, now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
     return {
-        StaffKey.COLLECTED: Collected(id=collection, before=previous_cents, after=metered_cents, counted=())
+        StaffKey.COLLECTED: CollectionRecord(
+            id=collection,
+            metered_before_cents=previous_cents,
+            metered_after_cents=metered_cents,
+            counted_boxes=(),
+        )
     }
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the machine has a hopper, and the form's amount is a whole number of its coins."""
-    coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
+    coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.read_payload(FillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.component(Devices).hopper is not None and is_coin_multiple
 
@@ -58,7 +63,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
     If the event names no box, return whether any box has not been counted.
     """
-    collection, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
+    collection, box = machine.memory.get(StaffKey.COLLECTED), event.read_payload(CountForm).box
     uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -70,14 +75,14 @@ def record_opening_stock(machine: Machine, coins: int) -> None:
     if cents:
         machine.post(
             HOPPER_OPENING,
-            HopperOpening(amount_cents=cents, machine=machine.identity.serial),
+            HopperOpeningStock(amount_cents=cents, machine=machine.identity.serial),
             transfers=(Transfer("stock:fill", "stock:hopper", cents),),
         )
 
 
 def fill_hopper(machine: Machine, event: Event) -> None:
     """Record that staff added coins of the venue to the hopper."""
-    form = event.of(FillForm)
+    form = event.read_payload(FillForm)
     machine.post(
         HOPPER_FILLED,
         HopperFilled(
@@ -93,16 +98,16 @@ def fill_hopper(machine: Machine, event: Event) -> None:
 
 def count_box(machine: Machine, event: Event) -> None:
     """Record the counted content of a box of the last collection, compared with the amount metered into it."""
-    collection = machine.memory.require(Collected, StaffKey.COLLECTED)
-    form = event.of(CountForm)
+    collection = machine.memory.require(CollectionRecord, StaffKey.COLLECTED)
+    form = event.read_payload(CountForm)
     if form.box is None:
         raise InvariantError("a count was submitted that does not name its cash box")
     box, counted_cents = form.box, form.counted_cents
-    metered_cents = collection.after[box] - collection.before[box]
+    metered_cents = collection.metered_after_cents[box] - collection.metered_before_cents[box]
     machine.post(
         COLLECTION_COUNTED,
-        CollectionCounted(
-            collection=collection.id,
+        BoxCounted(
+            intervention_id=collection.id,
             box=box,
             counted_cents=counted_cents,
             metered_cents=metered_cents,
@@ -111,7 +116,7 @@ def count_box(machine: Machine, event: Event) -> None:
             person=find_actor(machine, event),
             persons=form.persons,
         ),
-        state={StaffKey.COLLECTED: replace(collection, counted=(*collection.counted, box))},
+        state={StaffKey.COLLECTED: replace(collection, counted_boxes=(*collection.counted_boxes, box))},
     )
     agrees = counted_cents == metered_cents
     machine.notice = Notice(

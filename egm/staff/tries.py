@@ -23,8 +23,8 @@ from egm.staff.entries import (
     SIGN_IN_WHILE_LOCKED,
     TRIES_FORGOTTEN,
     SignInWhileLocked,
-    TriesForgotten,
     WrongPinAtTerminal,
+    WrongPinsCleared,
     WrongPinTyped,
 )
 from egm.staff.keys import StaffKey
@@ -33,13 +33,13 @@ from egm.staff.keys import StaffKey
 _UNKNOWN_NUMBER_BUCKETS: Final = 1024
 
 
-def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -> str:
+def build_wrong_pins_key(machine: Machine, number: str, *, is_opened_by_key: bool = True) -> str:
     """Return the state key under which the wrong PINs of a staff number are counted.
 
-    Several staff numbers share a key (see the module). ``keyed`` is whether a key switch was turned to open
+    Several staff numbers share a key (see the module). ``is_opened_by_key`` is whether a key switch was turned to open
     the menu; wrong PINs without that are counted separately.
     """
-    way = "" if keyed else " without a key"
+    way = "" if is_opened_by_key else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
 
@@ -54,7 +54,7 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
     return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
-def begin_lock_outs(machine: Machine) -> None:
+def restart_lock_outs(machine: Machine) -> None:
     """At power-up, restart each lock of staff numbers with the time that was left."""
     for key in machine.journal.states(StaffKey.TRIES):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
@@ -65,7 +65,9 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
 
     The attempt is recorded in either case.
     """
-    key = build_wrong_pins_key(machine, number, keyed=machine.component(ServiceDesk).is_opened_by_key)
+    key = build_wrong_pins_key(
+        machine, number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
+    )
     lock_seconds = compute_lock_seconds_left(machine, key)
     counts = _read_stored_counts(machine, key)
     if lock_seconds:
@@ -81,16 +83,16 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     person = machine.component(Roster).authenticate(number, pin)
     if person is not None:
         if counts["wrong"]:
-            machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
+            machine.post(TRIES_FORGOTTEN, WrongPinsCleared(person=number), state={key: None})
             clear_wrong_pins_at_terminals(machine, number)
         return person
     if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal
-        _report_to_terminals(machine, number)
+        _report_wrong_pin_to_terminals(machine, number)
     wrong_tries = earlier_tries + 1
     seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0
     machine.post(
         SIGN_IN_LOCKED if seconds else SIGN_IN_REFUSED,
-        WrongPinTyped(person=number, why="wrong", tries=wrong_tries, locked_seconds=seconds),
+        WrongPinTyped(person=number, why="wrong", wrong_pin_count=wrong_tries, locked_seconds=seconds),
         state=_restart_lock(machine, key, wrong_tries, seconds),
     )
     return "locked" if seconds else "wrong_pin"
@@ -127,12 +129,12 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
         return 0
 
 
-def _report_to_terminals(machine: Machine, number: str) -> None:
+def _report_wrong_pin_to_terminals(machine: Machine, number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     path = machine.component(Roster).path
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
-            at = machine.times.now().isoformat(timespec="seconds")
+            at = machine.timekeeper.now().isoformat(timespec="seconds")
             noted.append(WrongPin.create_now(number, at, recorded=True))
 
 
@@ -160,7 +162,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
-                    WrongPinAtTerminal(person=wrong_pin.number, why="terminal", at=wrong_pin.at),
+                    WrongPinAtTerminal(person=wrong_pin.number, why="terminal", terminal_name=wrong_pin.at),
                     entry_id=f"wrong-pin-{wrong_pin.id}",
                 )
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.is_counted_towards_lock]

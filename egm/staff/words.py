@@ -9,12 +9,12 @@ from meters.reading import METER_DIGITS, compute_displayed_value
 from meters.table import METER_BY_NAME, Unit
 
 
-def say(key: str, **values: int | str) -> PageText:
+def build_text(key: str, **values: int | str) -> PageText:
     """Return the catalogue text ``key``, with the given values, as a text of a service page."""
     return PageText(kind="say", value=key, values=values)
 
 
-def say_code(section: str, code: str) -> PageText:
+def build_code_text(section: str, code: str) -> PageText:
     """Return the text for a machine code from a section of the catalogue, where dots in codes are written as _.
 
     A code without a text is returned unchanged. In the section ``tilt.text``, a fault without a text of its
@@ -23,50 +23,50 @@ def say_code(section: str, code: str) -> PageText:
     return PageText(kind="code", value=code, values={"of": section})
 
 
-def say_plain(text: object) -> PageText:
+def build_plain_text(text: object) -> PageText:
     """Return a text that is shown untranslated on a service page."""
     return PageText(kind="plain", value=str(text))
 
 
-def say_money(amount_cents: int, *more_cents: int) -> PageText:
+def build_money_text(amount_cents: int, *more_cents: int) -> PageText:
     """Return an amount of minor units, or several side by side, as a text of a service page."""
     more_amounts: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
     return PageText(kind="money", value=amount_cents, values=more_amounts)
 
 
-def say_number(count: int) -> PageText:
+def build_number_text(count: int) -> PageText:
     """Return a count as a text of a service page."""
     return PageText(kind="number", value=count)
 
 
-def say_time(when: str) -> PageText:
+def build_time_text(when: str) -> PageText:
     """Return a date and time, ISO 8601 UTC, as a text of a service page."""
     return PageText(kind="moment", value=when)
 
 
-def say_authors(authors: Sequence[str]) -> PageText:
+def build_authors_text(authors: Sequence[str]) -> PageText:
     """Return who acted, as text: the staff numbers or, if no PIN was required, the key that was turned."""
     if len(authors) == 1 and not authors[0].isdigit():
-        return say_code("input.key", authors[0])
-    return say_plain(", ".join(authors))
+        return build_code_text("input.key", authors[0])
+    return build_plain_text(", ".join(authors))
 
 
-def say_local(names: Mapping[str, str]) -> PageText:
+def build_local_text(names: Mapping[str, str]) -> PageText:
     """Return a text that has its own translations, ``names`` by language, for a service page."""
     return PageText(kind="local", values=dict(names))
 
 
-def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> PageText:
+def build_prize_names_text(prizes: Iterable[Mapping[str, Any]]) -> PageText:
     """Return the names of merchandise prizes, in each available language, as one text of a service page."""
     names: dict[str, str] = {}
     for prize in prizes:
         for language, name in prize["names"].items():
             names[language] = f"{names[language]}, {name}" if language in names else name
-    return say_local(names)
+    return build_local_text(names)
 
 
 #: The action that leaves a page.
-BACK = PageAction(id="back", label=say("service.back"), style="back")
+BACK = PageAction(id="back", label=build_text("service.back"), style="back")
 
 
 def build_pair_table(
@@ -79,7 +79,7 @@ def build_pair_table(
     return PageTable(
         title=title,
         rows=tuple(
-            PageRow(cells=(say(f"service.{name}") if isinstance(name, str) else name, value))
+            PageRow(cells=(build_text(f"service.{name}") if isinstance(name, str) else name, value))
             for name, value in rows
         ),
     )
@@ -87,30 +87,34 @@ def build_pair_table(
 
 def build_column_titles(*names: str) -> tuple[PageText, ...]:
     """Return the titles of a service page's table columns; the names are catalogue keys under ``service.column``."""
-    return tuple(say(f"service.column.{name}") for name in names)
+    return tuple(build_text(f"service.column.{name}") for name in names)
 
 
 #: Prefix of a meter's name -> its table, and the catalogue section for the rest of the name.
 METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
 
 
-def say_meter_name(name: str) -> PageText:
+def build_meter_name_text(name: str) -> PageText:
     """Return a meter's name as a text of a service page."""
     for start, _, section in METER_GROUPS:
         if name.startswith(start):
-            return say_code(section, name.removeprefix(start).removesuffix(".opens"))
-    return say_code("meter_name", name)
+            return build_code_text(section, name.removeprefix(start).removesuffix(".opens"))
+    return build_code_text("meter_name", name)
 
 
-def say_regulation_meter_name(name: str, jurisdiction: str) -> PageText:
+def build_regulation_meter_name_text(name: str, jurisdiction: str) -> PageText:
     """Return the name that a regulation gives to a meter. English names are translated, French ones are not."""
     if jurisdiction != "us":
-        return say_plain(name)
-    return say_code("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
+        return build_plain_text(name)
+    return build_code_text("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
-def say_meter_value(name: str, value: int) -> PageText:
+def build_meter_value_text(name: str, value: int) -> PageText:
     """Return a meter's value as text: money, or a count that rolls over at ten digits (D-05)."""
     meter = METER_BY_NAME.get(name)
     rolled = compute_displayed_value(value, METER_DIGITS)
-    return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else say_number(rolled)
+    return (
+        build_money_text(rolled)
+        if meter is not None and meter.unit is Unit.CENTS
+        else build_number_text(rolled)
+    )

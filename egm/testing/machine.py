@@ -335,17 +335,17 @@ class MachineRig:
                 day.ends_hour,
             ),
             journal=self.journal,
-            keys=features.keys,
-            entries=features.entries,
+            storage_keys=features.storage_keys,
+            entry_declarations=features.entry_declarations,
             profile=self.profile,
             games={game_id: each.game for game_id, each in installed.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
             clock=self.clock,
-            times=create_timekeeper(self.journal, self.clock)
+            timekeeper=create_timekeeper(self.journal, self.clock)
             if first_rig is None
-            else first_rig.machine.times,
-            chance=create_generator() if chance is None else chance,
-            outbox=self.hands,
+            else first_rig.machine.timekeeper,
+            random_service=create_generator() if chance is None else chance,
+            screen_outbox=self.hands,
             position=position or Position(),
         )
         self.machine.install(features)
@@ -357,7 +357,7 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = StateMachineEngine(self.machine, features.rules, self._count_change)
+        self.engine = StateMachineEngine(self.machine, features.state_table, self._count_change)
         self.ledgers = create_ledgers(self.machine, self.engine.handle)
         self.ledger = self.ledgers.escrow_ledger
         self.hands.ledgers = self.ledgers
@@ -392,8 +392,8 @@ class MachineRig:
                     self.machine.identity,
                     self.profile,
                     self.clock,
-                    self.machine.times,
-                    lambda: self.machine.chance,
+                    self.machine.timekeeper,
+                    lambda: self.machine.random_service,
                     self.machine.component(HostMoney).validation,
                     is_accounted=lambda record: is_ticket_accounted(self.machine, record),
                 )

@@ -39,10 +39,10 @@ def create_machine_context(
     at.prepare()
     return MachineContext(
         engine=room.engine,
-        file=CabinetFile.model_validate({**FILE, "sas": sas}),
-        folder=at,
+        cabinet_file=CabinetFile.model_validate({**FILE, "sas": sas}),
+        state_folder=at,
         clock=room.clock,
-        handle=handle,
+        submit_event=handle,
     )
 
 

@@ -42,7 +42,7 @@ class Menu:
         self.room = room
         self.machine = room.machine
         self.machine.install(create_roster())
-        brought = self.machine.component(Features).words
+        brought = self.machine.component(Features).texts_by_language
         self._texts = [
             Texts(language, brought=brought) if brought[language] else TEXTS[language]
             for language in LANGUAGES

@@ -108,7 +108,7 @@ class Rig:
         self.folder = StateFolder(folder)
         self.room = MachineRig(folder, **room)
         context = create_machine_context(self.room, folder, sas)
-        self.file = context.file
+        self.file = context.cabinet_file
         self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasLineService)]
         attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []

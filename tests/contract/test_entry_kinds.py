@@ -28,7 +28,7 @@ BELOW = {
 }
 
 
-KINDS = {entry.kind for entry in FEATURES.entries}
+KINDS = {entry.kind for entry in FEATURES.entry_declarations}
 
 
 def named_kinds(text, kinds):

@@ -26,15 +26,15 @@ from egm.kernel.events import Event, EventError, EventName, EventType, NoData, P
 from egm.kernel.feature import Feature, Features
 from egm.kernel.messages import INTEGER_MAX, Intent
 from egm.kernel.rules import Rule
-from egm.kernel.states import only
+from egm.kernel.states import single_state
 from egm.money.events import BillEscrowed
 from egm.play.events import BetRequest, GameRequest
 from egm.record_codec import IN_MEMORY
-from egm.staff.form import Field, FieldKind, Form
+from egm.staff.form import FieldKind, Form, FormField
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON
 
-PAYLOADS = FEATURES.rules.payloads
+PAYLOADS = FEATURES.state_table.payloads
 #: For each plain type: values that are not of it, although Python would take some of them for it.
 NOT_OF = {int: (b"no", True, 1.0, "1"), str: (b"no", 1, None), bool: (b"no", 1, "true")}
 
@@ -84,7 +84,7 @@ def is_required(field: dataclasses.Field) -> bool:
 
 
 def test_every_event_has_one_declared_payload():
-    declared = [event for feature in FEATURES.all for event in feature.events]
+    declared = [event for feature in FEATURES.features for event in feature.payload_classes]
     assert sorted(declared) == sorted(list_event_names())
     assert set(PAYLOADS) == set(declared)
     for payload in {PAYLOADS[event] for event in PAYLOADS}:
@@ -98,7 +98,7 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
     payload, values = PAYLOADS[event], values_of(PAYLOADS[event])
     built = PAYLOADS.build_event(event, values)
     assert built.type is event
-    assert type(built.of(payload)) is payload
+    assert type(built.read_payload(payload)) is payload
 
     with pytest.raises(EventError, match=rf"^{event}: another is 1, a field that is not known$"):
         PAYLOADS.build_event(event, {**values, "another": 1})
@@ -112,7 +112,7 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
             with pytest.raises(EventError, match=named):
                 PAYLOADS.build_event(event, {**values, field.name: wrong})
             with pytest.raises(EventError, match=named):
-                Event(event, dataclasses.replace(built.of(payload), **{field.name: wrong}))
+                Event(event, dataclasses.replace(built.read_payload(payload), **{field.name: wrong}))
         if find_nested_payload(field.type) and IN_MEMORY not in get_args(field.type):
             nested = {**values[field.name], "another": 1}
             with pytest.raises(
@@ -138,7 +138,7 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
     with pytest.raises(
         EventError, match=r"^bill_escrowed: expected the payload GameRequest, found BillEscrowed"
     ):
-        Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).of(GameRequest)
+        Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).read_payload(GameRequest)
     assert rig.journal.sequence == before
     rig.close()
 
@@ -192,7 +192,7 @@ def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
     """Otherwise the machine would stop at the event, in a state that no test may have reached."""
     read = [
         (event, function.__qualname__, payload)
-        for rule in FEATURES.rules
+        for rule in FEATURES.state_table
         for event in rule.events
         for function in (*rule.guards, *rule.effects)
         for payload in iter_payloads_read(function, set())
@@ -201,7 +201,7 @@ def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
     assert [found for found in read if not issubclass(PAYLOADS[found[0]], found[2])] == []
 
 
-def list_field_values(field: Field) -> list[str | int | None]:
+def list_field_values(field: FormField) -> list[str | int | None]:
     """Return values that a field of a form can have when the form is submitted."""
     found: list[str | int | None] = [None] if not field.is_required else []
     match field.kind:
@@ -232,16 +232,19 @@ class UndeclaredEvent(EventName):
 
 
 def test_features_declare_the_payloads_of_their_events_once():
-    twice = Feature(name="twice", events={EventType.PLAY: NoData})
+    twice = Feature(name="twice", payload_classes={EventType.PLAY: NoData})
     with pytest.raises(InvariantError, match="the payload of play is declared twice"):
-        Features((*FEATURES.all, twice))
-    without = [dataclasses.replace(one, events={}) if one.name == "play" else one for one in FEATURES.all]
+        Features((*FEATURES.features, twice))
+    without = [
+        dataclasses.replace(one, payload_classes={}) if one.name == "play" else one
+        for one in FEATURES.features
+    ]
     with pytest.raises(InvariantError, match=r"no feature declares the payload of .*choose"):
         Features(without)
-    rules = tuple(Rule(event, only(State.IDLE), (), ()) for event in UndeclaredEvent)
-    added = Feature(name="added", rules=rules, events={UndeclaredEvent.FIRST: NoData})
+    rules = tuple(Rule(event, single_state(State.IDLE), (), ()) for event in UndeclaredEvent)
+    added = Feature(name="added", rules=rules, payload_classes={UndeclaredEvent.FIRST: NoData})
     with pytest.raises(InvariantError, match=r"^no feature declares the payload of second$"):
-        Features((*FEATURES.all, added))
+        Features((*FEATURES.features, added))
     with pytest.raises(EventError, match="no feature declares the payload of play"):
         PayloadClasses(())[EventType.PLAY]
 

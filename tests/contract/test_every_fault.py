@@ -149,22 +149,22 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
             room.happen(event)
     name = f"{kind}.{code}"
     assert room.state is state
-    assert room.engine.accepts(EventType.PLAY) is (state is WATCHDOG_ALIVE)
+    assert room.engine.accepts_event_type(EventType.PLAY) is (state is WATCHDOG_ALIVE)
     (record,) = room.records("fault.raised")
     assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
     assert room.journal.meters().values[f"fault.{name}"] == 1
     told = {notice.code for notice in snapshot(room.engine).notices}
-    assert (f"fault.{name}" in told) or room.machine.faults[name]["locks"] is False
+    assert (f"fault.{name}" in told) or room.machine.active_faults[name]["locks"] is False
     for each in texts:
         assert each.has_text(f"tilt.text.{name}")
         assert format_fault(each, name) == each.say(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):
         room.happen(event)
-    assert (name in room.machine.faults) is (ends == ATTENDANT)
+    assert (name in room.machine.active_faults) is (ends == ATTENDANT)
     assert len(room.records("fault.cleared")) == (ends == ITSELF)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, dict(room.machine.faults)) == (State.IDLE, {})
+    assert (room.state, dict(room.machine.active_faults)) == (State.IDLE, {})
     room.close()
 
 
@@ -195,7 +195,7 @@ def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, co
         rig.hand(action, **values)
         if code != "communication":
             driver.pay("p", 4)
-        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.faults)
+        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.active_faults)
         await rig.stop()
         rig.close()
         room.close()
@@ -214,7 +214,7 @@ def test_a_fault_of_a_hopper_at_rest_reaches_the_machine(tmp_path, code):
         await asyncio.sleep(1)
         action, values = HANDS[code]
         rig.hand(action, **values)
-        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.faults)
+        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.active_faults)
         await rig.stop()
         rig.close()
         room.close()

@@ -323,7 +323,7 @@ def stage_of(machine, theme, language):
             InstalledGame(
                 game,
                 machine.machine.denominations_cents[name],
-                machine.machine.component(InstalledGames).returns[name],
+                machine.machine.component(InstalledGames).lowest_return_by_game[name],
                 Pools(),
             )
         )

@@ -43,7 +43,7 @@ from egm.progressive.trigger import MysteryTrigger
 from egm.screen.app import ScreenApp
 from egm.screen.layout import LANDSCAPE
 from egm.screen.web import choose_fitting_layout, read_input, read_session
-from egm.staff.form import Field, FieldKind
+from egm.staff.form import FieldKind, FormField
 from egm.testing.machine import MachineRig
 from paytables import PaytableError
 from paytables.definition import read_source
@@ -431,11 +431,11 @@ def starting_file(count, tmp_path):
 
 def staff_form(count, _):
     fields = [
-        Field(name="f", kind=kind, choices=("a", "b"), value_min=1, value_max=100) for kind in FieldKind
+        FormField(name="f", kind=kind, choices=("a", "b"), value_min=1, value_max=100) for kind in FieldKind
     ]
     texts = [data.decode("utf-8", "replace") for data in messages([{"a": "12"}, b"12", b"a"], count)]
     texts += ["9" * 5000, "-1", "1e3", "NaN", "١٢", "²", "1_000", "0x10", "\0", " 5 "]
-    return sum(refusals(field.read, texts, OperatorError) for field in fields)
+    return sum(refusals(field.parse_text, texts, OperatorError) for field in fields)
 
 
 READERS = {

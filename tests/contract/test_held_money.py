@@ -62,7 +62,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
         rig.hand("clear")
         await rig.advance_until(
-            lambda: not room.machine.faults or "bill_acceptor.disputed" in room.machine.faults
+            lambda: not room.machine.active_faults or "bill_acceptor.disputed" in room.machine.active_faults
         )
         await asyncio.sleep(12)
         said = {"held_over", "held_over_amount", "bill_returned", "bill_accepted"}
@@ -70,7 +70,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         if where == "before escrow":
             assert (room.notice, room.credit_cents) == ("held_over", 0)
         await rig.stop()
-        findings = Auditor(GameFiles()).run(room.journal.iter_bodies()).findings
+        findings = Auditor(GameFiles()).audit_entries(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []

@@ -238,7 +238,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
             assert in_dispute == []
             assert by_hand["amount_cents"] == 2000
             assert room.state is State.HANDPAY
-        findings = Auditor(GameFiles()).run(room.journal.iter_bodies()).findings
+        findings = Auditor(GameFiles()).audit_entries(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []

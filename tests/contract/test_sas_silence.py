@@ -71,7 +71,7 @@ def test_a_machine_that_is_not_polled_goes_on_up_to_the_limit(tmp_path: Path, *,
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 60"))
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
-        rig.machine.times = Timekeeper(rig.machine.clock)
+        rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         bench = Bench(tmp_path, rig)
         bench.line._watch.begin()
         await asyncio.sleep(59)

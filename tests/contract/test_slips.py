@@ -54,7 +54,7 @@ def with_printer(folder, place, protocol, scene):
 
     jump(run())
     with open_view(folder / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def said(ticket):
@@ -138,5 +138,5 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
 def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
     room = MachineRig(tmp_path, profile="monaco").boot()
     room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
-    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert room.machine.active_faults["unidentified_opening"]["detail"] == "main"
     room.close()

@@ -61,15 +61,15 @@ def connect(room, board, folder):
     state = StateFolder(folder)
     state.prepare()
     station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
-    room.machine.outbox = room.hands
+    room.machine.screen_outbox = room.hands
     drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})
     station.devices, station.engine = (
         PositionDevices(drivers=drivers, kind_by_device_name=kinds, io_board=board),
         room.engine,
     )
     number = room.machine.position.number
-    room.machine.component(RunningPositions).by_number[number] = RunningPosition(
-        engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
+    room.machine.component(RunningPositions).position_by_number[number] = RunningPosition(
+        engine=room.engine, submit_event=room.engine.handle, build_snapshot=station.snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
         has_own_io_board=board is not None,
     )  # fmt: skip
     room.engine._on_change = station.process_change

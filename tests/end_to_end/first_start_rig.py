@@ -108,7 +108,7 @@ class Setting:
             while not process._stations or process._engine.state is State.SELF_TEST:
                 await asyncio.wait({task}, timeout=0.02)
                 assert not task.done(), task.exception()
-            faults = {code for code in process._machine.faults if not code.endswith("communication")}
+            faults = {code for code in process._machine.active_faults if not code.endswith("communication")}
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             return faults
@@ -135,7 +135,7 @@ class Setting:
             assert enrolled == (
                 [LinkCertificateFolder.for_state_folder(self.state.root).current] if linked else []
             )
-            assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+            assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
     # ------------------------------------------------------------------ by whom
     def _draft(self):

@@ -174,9 +174,9 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
 @pytest.mark.requirement("A-08", "I-14")
 def test_the_audit_derives_every_level_again(campaign):
     _, journal, entries = campaign
-    report = Auditor(GameFiles([LEVELS_GAME.parent])).run(journal.iter_bodies())
+    report = Auditor(GameFiles([LEVELS_GAME.parent])).audit_entries(journal.iter_bodies())
     assert report.findings == []
-    assert report.levels == 12
+    assert report.level_count == 12
     hits = [entry.record for entry in entries if entry.kind == "progressive.hit"]
     paid = journal.meters().value("mach_progressive") + journal.meters().value("att_progressive")
     assert sum(hit["amount_cents"] for hit in hits) == paid == journal.meters().value("progressive.wins")

@@ -259,4 +259,4 @@ def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
     asyncio.run(session())
     with open_view(folder.root) as view:
         view.self_audit()
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []

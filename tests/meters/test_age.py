@@ -158,8 +158,8 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
             storage = Counting()
             auditor = load_auditor(point, GameFiles())
             with open_view(state, storage=storage) as view:
-                report = auditor.run(view.iter_bodies(auditor.reached[0]))
-            assert (report.finding_count, report.games) == (0, played), report.findings
+                report = auditor.audit_entries(view.iter_bodies(auditor.last_entry_checked[0]))
+            assert (report.finding_count, report.game_count) == (0, played), report.findings
             save_auditor(auditor, point)
         found = {f"audit {what}": n for what, n in storage.count.items()} | {"point": point.stat().st_size}
         storage = Counting()

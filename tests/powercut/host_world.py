@@ -205,7 +205,7 @@ class World:
         context = self.bench.host.context
         for _, (seconds, ended) in list(HostTimeouts(context).iter_waits()):
             assert seconds <= 16
-            self.do(lambda ended=ended: context.handle(ended))
+            self.do(lambda ended=ended: context.submit_event(ended))
 
     def do(self, act) -> None:
         """Let the machine do something; the power may go in the middle of it."""

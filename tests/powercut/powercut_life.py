@@ -119,7 +119,10 @@ class Life:
             if not prepare:
                 self.judge()
                 self.room.journal.self_audit()
-                assert Auditor(shelf_of(self.shelf)).run(self.room.journal.iter_bodies()).findings == []
+                assert (
+                    Auditor(shelf_of(self.shelf)).audit_entries(self.room.journal.iter_bodies()).findings
+                    == []
+                )
             self.room.close()
         except PowerCut:
             leave(self.storage, self.folder, self.folder / "second")

@@ -99,5 +99,5 @@ def judge(folder: Path, disk: Disk) -> None:
     storage = SimStorage(disk)
     with Journal.open(folder, now=read_clear_time, storage=storage) as journal:
         assert "cleared" in next(journal.entries()).record
-        assert Auditor(GameFiles()).run(journal.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(journal.iter_bodies()).findings == []
     leave(storage, folder, folder / "second")

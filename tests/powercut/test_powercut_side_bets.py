@@ -22,7 +22,7 @@ class Jackpot(Life):
 
     def machine(self):
         rig = room_of(self.folder, storage=self.storage)
-        rig.machine.chance = self
+        rig.machine.random_service = self
         return rig
 
     def numbers(self):

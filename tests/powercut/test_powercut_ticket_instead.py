@@ -39,7 +39,7 @@ class Instead(Life):
 
     def act(self):
         match self.room.state:
-            case State.HANDPAY if PAPER in self.room.machine.faults:
+            case State.HANDPAY if PAPER in self.room.machine.active_faults:
                 self.room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
             case State.HANDPAY if "way" not in self.room.machine.memory.get(MoneyKey.HANDPAY):
                 self.room.engine.handle(EventType.CASH_OUT)

@@ -229,7 +229,7 @@ class Computer(Cabinet):
             Journal.open(first, now=lambda: OF_THE_AUDIT, second_dir=second) as journal,
         ):
             journal.self_audit()
-            assert Auditor(GameFiles(())).run(journal.iter_bodies()).findings == []
+            assert Auditor(GameFiles(())).audit_entries(journal.iter_bodies()).findings == []
             entries = list(journal.entries())
             known = [entry.hash_hex for entry in entries if entry.time_utc != OF_THE_AUDIT]
             assert known[: len(self.journal)] == self.journal, "what an earlier life has kept is there"

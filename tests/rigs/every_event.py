@@ -163,7 +163,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     Not into AWAITING_AWARD, which wants a link (:mod:`rigs.three_levels`).
     """
     rig = make(("printer",) if state is State.PAYING else ())
-    rig.restarts.append(rig.machine.chance)
+    rig.restarts.append(rig.machine.random_service)
     if state is State.BOOT:
         return rig
     rig.engine.handle(EventType.MEMORY_READY)

@@ -71,4 +71,4 @@ def level(rig: MachineRig, pool: str = POOL) -> Level:
 def audited(rig: MachineRig) -> list[object]:
     """What an audit of the whole journal finds."""
     rig.journal.self_audit()
-    return Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
+    return Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings

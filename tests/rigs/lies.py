@@ -15,13 +15,15 @@ def read_signed_entries(rig, shelf=None):
     """Switch an honest machine off; return its entries as a machine with our key would have written them."""
     bodies = list(rig.journal.iter_bodies())
     rig.close()
-    assert Auditor(shelf or GameFiles()).run(bodies).findings == []
+    assert Auditor(shelf or GameFiles()).audit_entries(bodies).findings == []
     return adopt_entries(bodies, KEY)
 
 
 def audit_findings(entries, shelf=None):
     """Return the audit's findings as text, by entry number."""
-    report = Auditor(shelf or GameFiles()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    report = Auditor(shelf or GameFiles()).audit_entries(
+        rewrite_chain(entries, KEY, compute_journal_tag(entries[0]))
+    )
     found = {}
     for finding in report.findings:
         found.setdefault(finding.sequence, []).append(finding.why)

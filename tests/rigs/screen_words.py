@@ -14,7 +14,7 @@ from rigs.display import open_display
 
 from egm.app.stopped import build_bare_snapshot
 from egm.config.cabinet_file import Machine
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
@@ -84,7 +84,7 @@ def _plate(code: str, why: str, width: int) -> Image.Image:
         notice = Notice(code=code, severity="alarm")
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
-        tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault(of).cleared_by, detail=why)
+        tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=why)
         notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why}, lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return drawn(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]

@@ -80,7 +80,7 @@ def hitting(folder: Path, **options) -> MachineRig:
     rig = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",), **options)
     rig.boot().insert(500)
     rig.play()
-    rig.machine.chance = create_generator()
+    rig.machine.random_service = create_generator()
     return rig
 
 

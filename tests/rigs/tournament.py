@@ -160,7 +160,7 @@ class Hall:
         self.room.journal.self_audit()
         self.room.close()
         with open_view(self.file) as view:
-            return Auditor(GameFiles()).run(view.iter_bodies()).findings
+            return Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings
 
 
 def read_purse(room):

@@ -14,7 +14,7 @@ from egm.features.memory_clear import entries
 from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
-from egm.kernel.entries import AnyEntry, EntryError
+from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import compute_transaction_digest
 from meters.recall import CARRIED_GAME, read_details
@@ -30,12 +30,12 @@ _DECLARED_ENTRIES: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIF
 
 
 @lru_cache(maxsize=1024)
-def is_of_a_clear(kind: str) -> bool:
+def belongs_to_memory_clear(kind: str) -> bool:
     """Return whether only a memory clear writes entries of this kind, to carry over or settle older claims."""
     return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME
 
 
-class ClearAudit:
+class MemoryClearAudit:
     """Checks that every entry which carries over money or claims was authorised by a memory clear.
 
     ``report_finding`` is called for each entry that no clear authorised.
@@ -45,7 +45,7 @@ class ClearAudit:
         self._report_finding = report_finding
         self._expected_entries: list[list[str]] = []
         """The authorised entries that have not been found yet, in order, as id and digest."""
-        self._claims: dict[str, Mapping[str, Any]] = {}
+        self._claim_by_id: dict[str, Mapping[str, Any]] = {}
         self._carried_cents_by_claim: dict[str, int] = {}
         """The amount carried over so far under each claim, in minor units."""
 
@@ -63,7 +63,7 @@ class ClearAudit:
             # memory entries may come in between: power was lost, and the memory was repaired
             if kind not in _MEMORY_KINDS:
                 self._check_opening_entry(entry)
-        elif is_of_a_clear(kind):
+        elif belongs_to_memory_clear(kind):
             self._report_finding(
                 entry, "the clear at the beginning of this journal does not name this carry-over"
             )
@@ -86,8 +86,8 @@ class ClearAudit:
                 [str(entry_id), str(expected_digest)]
                 for entry_id, expected_digest in cleared.get("opening", ())
             ]
-            self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
-            for claim in self._claims.values():
+            self._claim_by_id = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
+            for claim in self._claim_by_id.values():
                 if claim["act"] not in _CLAIM_DECISIONS:
                     self._report_finding(
                         entry,
@@ -118,7 +118,7 @@ class ClearAudit:
         paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT)
         carried_cents = self._carried_cents_by_claim.get(name, 0) + paid_cents
         self._carried_cents_by_claim[name] = carried_cents
-        claim = self._claims.get(name)
+        claim = self._claim_by_id.get(name)
         if paid_cents and (claim is None or carried_cents > _find_claim_limit(claim)):
             limit = "nothing" if claim is None else f"at most {_find_claim_limit(claim)} cents"
             self._report_finding(
@@ -128,10 +128,10 @@ class ClearAudit:
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
-    def _check_declaration(self, entry: StoredEntry, declared: AnyEntry) -> None:
+    def _check_declaration(self, entry: StoredEntry, declared: AnyEntryDeclaration) -> None:
         """Report a finding if the entry does not have the form that its declaration requires."""
         try:
-            declared.check(entry.transaction, FEATURES.keys)
+            declared.check_transaction(entry.transaction, FEATURES.storage_keys)
         except EntryError as error:
             self._report_finding(entry, str(error))
 

@@ -24,24 +24,24 @@ from paytables import ALL_STAKED_CUE
 from tools.audit.statement import iter_with_gaming_days
 
 #: The probability below which what happens between two positions is a sign.
-SIGN_PROBABILITY: Final = 0.001
+SIGNIFICANCE_LEVEL: Final = 0.001
 #: The z-score from which the flow of money between two positions is a sign, in either direction.
-SIGN_Z: Final = NormalDist().inv_cdf(1 - SIGN_PROBABILITY / 2)
+SIGNIFICANCE_Z_SCORE: Final = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
 #: The number of rounds with a flow between two positions from which their z-score counts.
-ROUNDS_MIN: Final = 20
+SIGNIFICANT_ROUNDS_MIN: Final = 20
 #: The number of folds after a large bet from which they may be a sign.
 LARGE_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
-LARGE_SHARE: Final = Fraction(1, 2)
+LARGE_BET_SHARE: Final = Fraction(1, 2)
 #: The folds after a large bet that are assumed beside those of the other pairs, and the rounds in which they happen.
 _USUAL_LARGE_FOLDS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
-_FOLDED: Final = "folded"
+_FOLDED_SETTLEMENT_NAME: Final = "folded"
 #: The kinds of entries that are read.
-_KINDS: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID))
+_ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID))
 
 
-class Pair(NamedTuple):
+class PositionPair(NamedTuple):
     """Two positions at one game on one gaming day; in sum, ``loser`` lost money to ``winner``."""
 
     day: str
@@ -62,14 +62,14 @@ class RoundResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LargeFolds:
+class LargeBetFolds:
     """How often one position folded after a large bet in rounds that another one won, and how often this is usual."""
 
     count: int = 0
     expected_count: float = 0.0
 
     @property
-    def is_sign(self) -> bool:
+    def is_significant(self) -> bool:
         """Return whether there are more folds than chance explains (Poisson distribution)."""
         if self.count < LARGE_FOLDS_MIN:
             return False
@@ -77,46 +77,48 @@ class LargeFolds:
             number * math.log(self.expected_count) - self.expected_count - math.lgamma(number + 1)
             for number in range(self.count)
         )
-        return 1 - math.fsum(map(math.exp, logarithms)) < SIGN_PROBABILITY
+        return 1 - math.fsum(map(math.exp, logarithms)) < SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class PairFlow:
     """The money that went from one position to another, and how unusual it is."""
 
-    pair: Pair
-    rounds: int
+    pair: PositionPair
+    round_count: int
     """The number of rounds in which either position won from the other."""
     net_cents: int
     largest_cents: int
     """The most that the winner won from the loser in one round."""
-    loser_large_folds: LargeFolds
+    loser_large_folds: LargeBetFolds
     """How often ``pair.loser`` folded after a large bet, in rounds that ``pair.winner`` won."""
-    winner_large_folds: LargeFolds
+    winner_large_folds: LargeBetFolds
     """How often ``pair.winner`` folded after a large bet, in rounds that ``pair.loser`` won."""
-    z: float
+    z_score: float
     """The net flow, in standard deviations of the net flow that two equally strong players would have.
 
     The amounts won in the single rounds are assumed to be the same.
     """
 
     @property
-    def is_sign(self) -> bool:
+    def is_significant(self) -> bool:
         """Return whether a person should look at the pair."""
-        has_folds = self.loser_large_folds.is_sign or self.winner_large_folds.is_sign
-        return has_folds or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
+        has_folds = self.loser_large_folds.is_significant or self.winner_large_folds.is_significant
+        return has_folds or (
+            self.round_count >= SIGNIFICANT_ROUNDS_MIN and self.z_score >= SIGNIFICANCE_Z_SCORE
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the flow as JSON, with the verdict."""
         return {
-            "verdict": "judge" if self.is_sign else "usual",
+            "verdict": "judge" if self.is_significant else "usual",
             **self.pair._asdict(),
-            "rounds": self.rounds,
+            "rounds": self.round_count,
             "net_cents": self.net_cents,
             "largest_cents": self.largest_cents,
             "large_folds": self.loser_large_folds.count,
             "large_folds_back": self.winner_large_folds.count,
-            "z": round(self.z, 2),
+            "z": round(self.z_score, 2),
         }
 
 
@@ -137,7 +139,8 @@ class _Play:
         self.raised_credits += choice.staked_credits
         settled = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(
-            each.name == _FOLDED and each.seat == (self.start.wager.seat or 0) for each in settled
+            each.name == _FOLDED_SETTLEMENT_NAME and each.seat == (self.start.wager.seat or 0)
+            for each in settled
         )
 
 
@@ -155,7 +158,7 @@ class _Round:
         staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
         lost_cents = staked_cents - end.win_cents - end.push_cents
         self.net_cents[play.position] = -lost_cents
-        if play.is_folded and lost_cents >= staked_cents * LARGE_SHARE:
+        if play.is_folded and lost_cents >= staked_cents * LARGE_BET_SHARE:
             self.large_folds.add(play.position)
 
 
@@ -164,27 +167,29 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
 
     What a position wins in a round is taken from each loser in proportion to their loss.
     """
-    flows: dict[Pair, list[int]] = {}
-    rounds: Counter[Pair] = Counter()
-    folds: Counter[Pair] = Counter()
+    flows: dict[PositionPair, list[int]] = {}
+    rounds: Counter[PositionPair] = Counter()
+    folds: Counter[PositionPair] = Counter()
     for result in results:
         losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
         lost_cents = sum(losers.values())
         for winner, won_cents in result.net_cents.items():
             for loser, cents in losers.items() if won_cents > 0 else ():
                 low, high = sorted((loser, winner))
-                pair = Pair(result.day, result.game, low, high)
+                pair = PositionPair(result.day, result.game, low, high)
                 flow_cents = won_cents * cents // lost_cents
                 flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
-                directed = Pair(result.day, result.game, loser, winner)
+                directed = PositionPair(result.day, result.game, loser, winner)
                 rounds[directed] += 1
                 folds[directed] += loser in result.large_folds
     large_folds = _compare_large_folds(rounds, folds)
-    pair_flows = [_weigh_pair(pair, cents, large_folds) for pair, cents in flows.items()]
-    return sorted(pair_flows, key=lambda flow: (not flow.is_sign, -flow.net_cents, flow.pair))
+    pair_flows = [_compute_pair_flow(pair, cents, large_folds) for pair, cents in flows.items()]
+    return sorted(pair_flows, key=lambda flow: (not flow.is_significant, -flow.net_cents, flow.pair))
 
 
-def _compare_large_folds(rounds: Mapping[Pair, int], folds: Mapping[Pair, int]) -> dict[Pair, LargeFolds]:
+def _compare_large_folds(
+    rounds: Mapping[PositionPair, int], folds: Mapping[PositionPair, int]
+) -> dict[PositionPair, LargeBetFolds]:
     """Return the large folds of each pair, with the number expected from the other pairs of its day and game."""
     rounds_in_all: Counter[tuple[str, str]] = Counter()
     folds_in_all: Counter[tuple[str, str]] = Counter()
@@ -192,15 +197,17 @@ def _compare_large_folds(rounds: Mapping[Pair, int], folds: Mapping[Pair, int]) 
         rounds_in_all[pair.day, pair.game] += count
         folds_in_all[pair.day, pair.game] += folds[pair]
     usual_folds, usual_rounds = _USUAL_LARGE_FOLDS
-    large_folds: dict[Pair, LargeFolds] = {}
+    large_folds: dict[PositionPair, LargeBetFolds] = {}
     for pair, count in rounds.items():
         other_folds = folds_in_all[pair.day, pair.game] - folds[pair] + usual_folds
         other_rounds = rounds_in_all[pair.day, pair.game] - count + usual_rounds
-        large_folds[pair] = LargeFolds(folds[pair], count * other_folds / other_rounds)
+        large_folds[pair] = LargeBetFolds(folds[pair], count * other_folds / other_rounds)
     return large_folds
 
 
-def _weigh_pair(pair: Pair, flows_cents: list[int], large_folds: Mapping[Pair, LargeFolds]) -> PairFlow:
+def _compute_pair_flow(
+    pair: PositionPair, flows_cents: list[int], large_folds: Mapping[PositionPair, LargeBetFolds]
+) -> PairFlow:
     """Return the flow of a pair, in the direction in which more money went."""
     if sum(flows_cents) < 0:
         pair = pair._replace(loser=pair.winner, winner=pair.loser)
@@ -211,8 +218,8 @@ def _weigh_pair(pair: Pair, flows_cents: list[int], large_folds: Mapping[Pair, L
         len(flows_cents),
         sum(flows_cents),
         max(0, *flows_cents),
-        large_folds.get(pair, LargeFolds()),
-        large_folds.get(pair._replace(loser=pair.winner, winner=pair.loser), LargeFolds()),
+        large_folds.get(pair, LargeBetFolds()),
+        large_folds.get(pair._replace(loser=pair.winner, winner=pair.loser), LargeBetFolds()),
         sum(flows_cents) / deviation if deviation else 0.0,
     )
 
@@ -226,7 +233,7 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
     rounds: dict[str, _Round] = {}
     for entry, day in iter_with_gaming_days(entries):
         record, where = entry.record, f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind not in _KINDS or not isinstance(record, Mapping):
+        if entry.kind not in _ENTRY_KINDS_READ or not isinstance(record, Mapping):
             continue
         if entry.kind == GAME_START.kind and record.get("round_id"):
             game = from_json(GameRecord, record, where)

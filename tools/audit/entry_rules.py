@@ -27,11 +27,11 @@ from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.plain_games import CASHABLE, PlainRun
-from tools.audit.rules import BY_KIND, Differs, Facts, Rule, group_by_kind, list_rules
+from tools.audit.rules import RULES_BY_KIND, AuditRule, Facts, PatternMismatch, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.reasons import is_game_withheld
-from tools.audit.rules.rule import DiffersFromDeclaration
+from tools.audit.rules.rule import DeclarationMismatch
 from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
 #: The most transfers that a finding names.
@@ -79,12 +79,14 @@ class EntryRulesAudit:
         self,
         report_finding: Callable[[StoredEntry, str], None],
         features: Features = FEATURES,
-        added_rules: Iterable[Rule] = (),
+        added_rules: Iterable[AuditRule] = (),
     ) -> None:
         self._report_finding = report_finding
         is_added = features is not FEATURES or bool(added_rules)
-        self.rules = group_by_kind(list_rules(features.entries, added_rules)) if is_added else BY_KIND
-        self.facts = Facts(features.keys)
+        self.rules = (
+            group_by_kind(list_rules(features.entry_declarations, added_rules)) if is_added else RULES_BY_KIND
+        )
+        self.facts = Facts(features.storage_keys)
         self._entries_unlike_others: list[StoredEntry] = []
         """Entries that name their player position although entries since the last power-up do not, or the reverse."""
         self._entries_without_terms: list[StoredEntry] = []
@@ -98,9 +100,11 @@ class EntryRulesAudit:
         for rule in self.rules.get(entry.kind, ()):
             try:
                 rule.check(entry, ledger, self.facts)
-            except Differs as differs:  # the reason of the form that comes nearest to the entry is reported
-                is_declared = not isinstance(differs, DiffersFromDeclaration)
-                near = 2 * (rule.entry.phase is entry.phase) + is_declared
+            except (
+                PatternMismatch
+            ) as differs:  # the reason of the form that comes nearest to the entry is reported
+                is_declared = not isinstance(differs, DeclarationMismatch)
+                near = 2 * (rule.entry_declaration.phase is entry.phase) + is_declared
                 if near > nearness:
                     finding, nearness = str(differs), near
                 continue

@@ -49,8 +49,8 @@ from paytables import (
     play_through,
 )
 from tools.audit import prizes
-from tools.audit.plain_games import Games, PlainRun
-from tools.audit.records import record_of
+from tools.audit.plain_games import GameSource, PlainRun
+from tools.audit.records import read_record
 from tools.audit.rounds import RoundAudit
 from tools.audit.stakes import StakeAudit, sum_stakes
 
@@ -128,7 +128,7 @@ class GameAudit:
 
     def __init__(
         self,
-        games: Games,
+        games: GameSource,
         report_finding: Callable[[StoredEntry, str], None],
         can_start_game: Callable[[int], bool] = lambda _: True,
         read_memory: Callable[[str], object] = lambda _: None,
@@ -189,8 +189,8 @@ class GameAudit:
 
     def add_plain_run(self, run: PlainRun) -> None:
         """Update the game audit with a run of plain games, as if their entries were checked one by one."""
-        self._latest_play_ids[1] = run.last_play
-        self.replayed_games += run.games
+        self._latest_play_ids[1] = run.last_play_id
+        self.replayed_games += run.game_count
         self._stakes.add_plain_run(run)
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
@@ -210,13 +210,13 @@ class GameAudit:
             self._carried_spin = from_json(
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
-        self._rounds.follow_start(entry)
+        self._rounds.process_entry_after_start(entry)
         return started_game
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         """Check one entry about a game; return the record of the game that it starts, or None."""
         if kind == PLAY_START:
-            return self._begin_play(entry)
+            return self._start_play(entry)
         if kind in _KINDS_WITH_SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
@@ -224,7 +224,7 @@ class GameAudit:
         elif kind in PLAY_ENDS:
             self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
-            return self._begin_play(entry)
+            return self._start_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
             if (posted := self._read_record(entry, DoubleUpStakes)) is not None:
                 self._double_up_stakes[posted.play_id] = posted.stakes_cents
@@ -246,12 +246,12 @@ class GameAudit:
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
         """Return the entry's record as ``kind``; report a finding and return None if it is not a valid one."""
         try:
-            return record_of(entry, kind)
+            return read_record(entry, kind)
         except RecordError as error:
             self._report_finding(entry, f"the record of the game cannot be read: {error}")
             return None
 
-    def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
+    def _start_play(self, entry: StoredEntry) -> GameRecord | None:
         """Check the start of a play and store it as open; return its record, or None if it is invalid."""
         game = self._read_record(entry, GameRecord)
         if (
@@ -586,14 +586,14 @@ class GameAudit:
         open_game = OpenGameFacts(
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
-            is_next_step_recorded=number is not None or self._rounds.is_behind(record),
+            is_next_step_recorded=number is not None or self._rounds.is_behind_round(record),
             can_collect_win=game is not None
             and conversation is not None
             and can_win_without_draw(game, record),
             lacks_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
             is_between_players=self._rounds.are_stakes_between_players(start),
-            is_round_void=self._rounds.is_void(start),
+            is_round_void=self._rounds.is_round_void(start),
         )
         if why_not := reason_void_is_refused(void_record.ruling, open_game):
             was_at_hand = self._read_memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
@@ -624,7 +624,7 @@ def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool
     """Return whether the recorded outcome equals the replayed one; ``pays`` may be missing, as in earlier versions."""
     if replayed is None or recorded is None or replayed != recorded:
         return replayed is recorded
-    return _are_same_json(_drop_pay_row_marks(replayed), _drop_pay_row_marks(recorded))
+    return _are_same_json(_remove_pay_row_marks(replayed), _remove_pay_row_marks(recorded))
 
 
 def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str:
@@ -642,7 +642,7 @@ def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str
     )
 
 
-def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
+def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
     """Return the outcome without the ``pays`` marks of its settlements, which earlier versions did not record."""
     return replace(
         outcome, settlements=tuple(replace(settlement, pays=False) for settlement in outcome.settlements)

@@ -23,7 +23,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.private_process import end_with_parent
 from meters.errors import JournalError
-from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
+from tools.audit.plain_games import GameSource, PlainGames, PlainRun, is_of_open_game
 
 #: Entries after which a batch ends at the next game.
 BATCH_ENTRIES: Final = 500
@@ -73,7 +73,7 @@ class _Job:
 
 
 def find_plain_runs(
-    bodies: Iterable[bytes], games: Games, jobs: int, last_sequence: int = 0
+    bodies: Iterable[bytes], games: GameSource, jobs: int, last_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
     """Yield the journal's entries in batches, in order, each with the runs of plain games in it.
 
@@ -136,7 +136,7 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
         raise damage
 
 
-def _start_worker(games: Games, parent: int) -> None:
+def _start_worker(games: GameSource, parent: int) -> None:
     """Prepare a worker process of the audit, which ends when its parent ends."""
     global _worker_plain_games  # noqa: PLW0603 (one value for each process)
     end_with_parent(parent, signal.SIGKILL)

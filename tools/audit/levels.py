@@ -55,17 +55,17 @@ from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
-from tools.audit.clears import is_of_a_clear
-from tools.audit.plain_games import Games
+from tools.audit.clears import belongs_to_memory_clear
+from tools.audit.plain_games import GameSource
 from tools.audit.records import (
     LevelCarried,
-    record_of,
+    read_record,
 )
 
 #: Kinds of entries that are lines of the register of progressive wins.
 _WIN_REGISTER_KINDS: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 #: What a game records about levels if it plays for none.
-_NO_LEVELS_PLAYED: Final = LevelsPlayed()
+_WITHOUT_LEVELS: Final = LevelsPlayed()
 #: The account of progressive wins paid by hand.
 _HANDPAY_ACCOUNT: Final = "out:handpay_progressive"
 #: Prefix of the accounts that pay the operator's part of a level.
@@ -76,11 +76,11 @@ _OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 class _Play:
     """An open game in the level audit: its progressive pools, and its hits so far."""
 
-    pools: Mapping[str, str] = field(default_factory=dict)
+    pool_by_level: Mapping[str, str] = field(default_factory=dict)
     """The pool of each progressive level, by level."""
     hits: list[tuple[str, int | str]] = field(default_factory=list)
     """The hits so far: the pool, and the locked amount or the id of the claim."""
-    game: str = ""
+    game_id: str = ""
 
 
 class LevelAudit:
@@ -89,7 +89,7 @@ class LevelAudit:
     ``report_finding`` is called for each entry that differs.
     """
 
-    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
         self._open_plays: dict[str, _Play] = {}
@@ -156,9 +156,9 @@ class LevelAudit:
         memory clear carried over.
         """
         if kind in PLAY_STEPS:
-            if self._open_plays and (step := record_of(entry, GameChoice)).play_id in self._open_plays:
-                changes = _Moves(self.levels)
-                self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
+            if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
+                changes = _ExpectedLevelTransfers(self.levels)
+                self._check_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
                 self._check_moves(entry, changes)
             elif read_details(entry).get("hits"):
                 self._report_finding(
@@ -166,15 +166,15 @@ class LevelAudit:
                 )
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
-        elif is_of_a_clear(kind):
-            self._take_over_carried(entry, kind, started_game)
+        elif belongs_to_memory_clear(kind):
+            self._read_carried_levels(entry, kind, started_game)
 
-    def _take_over_carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
+    def _read_carried_levels(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
         """Store the levels, contributions, claims, commitments and open games that a memory clear carried over."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
             if prefix == "level":
-                self._take_over_level(entry, suffix, from_json(Level, value, name))
+                self._read_carried_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
                 self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).sequence
             elif (
@@ -192,9 +192,9 @@ class LevelAudit:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
                 self._open_plays[game.play_id] = _Play(game.levels.pool_by_level, hits)
 
-    def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+    def _read_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over."""
-        opening = record_of(entry, LevelCarried).opened
+        opening = read_record(entry, LevelCarried).opened_level
         if opening is not None:
             self._pool_terms[pool] = opening.game, opening.level, opening.stake_cents
         self.levels[pool] = level
@@ -203,13 +203,13 @@ class LevelAudit:
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry about progressive levels alone: opening, change, transfer, controller message or ruling."""
         if kind == LEVEL_OPENED.kind:
-            self._check_level_opening(entry, record_of(entry, LevelOpened))
+            self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
-            change = record_of(entry, LevelChanged)
+            change = read_record(entry, LevelChanged)
             self.levels[change.pool] = self.levels[change.pool].change_terms(change.terms)
             self._check_state(entry, [change.pool])
         elif kind == LEVEL_MOVED.kind:
-            move = record_of(entry, LevelMoved)
+            move = read_record(entry, LevelMoved)
             self._check_level_move(entry, move.source, move.target)
         else:
             self._process_controller_message(entry, kind)
@@ -217,33 +217,33 @@ class LevelAudit:
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
-            commitment = record_of(entry, ReceivedCommitment)
+            commitment = read_record(entry, ReceivedCommitment)
             self._commitments.setdefault((commitment.pool, commitment.prize), commitment.commitment)
         elif kind == PRIZE_WON.kind:
-            self._check_mystery_prize(entry, record_of(entry, MysteryPrizeWon))
+            self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
-            self._check_register_line(entry, record_of(entry, LevelHit))
+            self._check_register_line(entry, read_record(entry, LevelHit))
         elif kind == LEVELS_UNDECIDED.kind:
-            undecided = record_of(entry, LevelsUndecided)
+            undecided = read_record(entry, LevelsUndecided)
             play = self._open_plays.get(undecided.play_id)
-            if play is None or set(undecided.pools) - set(play.pools.values()):
-                open_pools = [] if play is None else sorted(set(play.pools.values()))
+            if play is None or set(undecided.pools) - set(play.pool_by_level.values()):
+                open_pools = [] if play is None else sorted(set(play.pool_by_level.values()))
                 self._report_finding(
                     entry,
                     f"record.pools: expected levels of the open play, {open_pools}; found {list(undecided.pools)}",
                 )
         elif kind == PRIZE_RULED.kind:
-            self._process_ruling(entry, record_of(entry, LevelRuling))
+            self._process_ruling(entry, read_record(entry, LevelRuling))
         elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
             answer: LevelAward | LevelUnanswered
             answer = (
-                record_of(entry, LevelAward)
+                read_record(entry, LevelAward)
                 if kind == AWARD_LOCKED.kind
-                else record_of(entry, LevelUnanswered)
+                else read_record(entry, LevelUnanswered)
             )
             self._awarded_cents.setdefault(answer.claim, answer.amount_cents)
         elif kind == LINK_AHEAD.kind:
-            counted_record = record_of(entry, ContributionsCounted)
+            counted_record = read_record(entry, ContributionsCounted)
             self._contribution_numbers[counted_record.pool] = counted_record.counted
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
@@ -286,17 +286,17 @@ class LevelAudit:
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
-        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game=game.id)
-        changes, denomination_cents = _Moves(self.levels), started_game.denomination_cents
+        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game_id=game.id)
+        changes, denomination_cents = _ExpectedLevelTransfers(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(level_record.mystery_draws)
         shares: dict[str, list[LevelContribution]] = {}
         for share in level_record.contributions:
             shares.setdefault(share.pool, []).append(share)
-        for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
+        for pool in shares.keys() - {play.pool_by_level[level_play.level] for level_play in plays}:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for level_play in plays:
-            pool = play.pools[level_play.level]
+            pool = play.pool_by_level[level_play.level]
             wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
@@ -310,12 +310,12 @@ class LevelAudit:
                 continue
             level = self.levels[pool]
             self._check_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
-            changes.step(pool, level.contribute(wager_cents))
+            changes.apply_level_change(pool, level.contribute(wager_cents))
             if _is_mystery_hit(pool, level.compute_mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
-        self._lock_hits(
+        self._check_hits(
             entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
         )
         self._check_moves(entry, changes)
@@ -354,7 +354,7 @@ class LevelAudit:
             return ()
         fed = started_game.levels.pool_by_level.keys()
         if not plays and not fed:
-            if started_game.levels != _NO_LEVELS_PLAYED:
+            if started_game.levels != _WITHOUT_LEVELS:
                 self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
@@ -497,11 +497,11 @@ class LevelAudit:
                 f"{trigger.ceiling_cents} cents, found {amount_cents}",
             )
 
-    def _lock_hits(
+    def _check_hits(
         self,
         entry: StoredEntry,
         step: tuple[str, Outcome | None, tuple[LevelHitRecord, ...]],
-        changes: "_Moves",
+        changes: "_ExpectedLevelTransfers",
         mysteries: list[tuple[str, str]],
     ) -> None:
         """Lock the amounts of the progressive hits of one game step.
@@ -520,7 +520,7 @@ class LevelAudit:
         )
         expected = [
             *((level, pool, None) for level, pool in mysteries),
-            *((level, play.pools[level], share) for level, share in parts),
+            *((level, play.pool_by_level[level], share) for level, share in parts),
         ]
         if [(hit.level, hit.pool, hit.won_share) for hit in recorded] != expected:
             recorded_hits = [(hit.level, hit.pool, hit.won_share) for hit in recorded]
@@ -533,7 +533,7 @@ class LevelAudit:
                 play.hits.append((pool, _find_claim_or_amount(hit)))
                 continue
             amount_cents, reset_level = self.levels[pool].pay_hit(share or WHOLE_LEVEL_SHARE)
-            changes.step(pool, reset_level)
+            changes.apply_level_change(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
                 self._report_finding(
@@ -545,15 +545,17 @@ class LevelAudit:
         """Check the progressive wins that the end of a game pays; a void game returns its hits to the levels."""
         end_record: GameVoid | GameEndByHand
         end_record = (
-            record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
+            read_record(entry, GameVoid)
+            if entry.kind == GAME_VOID.kind
+            else read_record(entry, GameEndByHand)
         )
         play = self._open_plays.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
-            changes = _Moves(self.levels)
+            changes = _ExpectedLevelTransfers(self.levels)
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
-                    changes.step(pool, self.levels[pool].return_award(amount))
+                    changes.apply_level_change(pool, self.levels[pool].return_award(amount))
             self._check_moves(entry, changes)
             won = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
             known_cents = [cents for cents in won if cents is not None]
@@ -566,7 +568,7 @@ class LevelAudit:
                 )
             return
         hit_worths = [(pool, self._awarded_cents.get(a) if isinstance(a, str) else a) for pool, a in hits]
-        self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
+        self._check_register(entry, end_record.play_id, "" if play is None else play.game_id, hit_worths)
         payments = [
             (t.source.removeprefix(_OPERATOR_ACCOUNT_PREFIX), t.amount_cents)
             for t in entry.transfers
@@ -584,10 +586,11 @@ class LevelAudit:
             self._late_register_lines[entry.id] = record
             return
         self._register_lines.setdefault(record.play_id, []).append((entry, record))
-        if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
+        if play.pool_by_level.get(record.level) != record.pool or play.game_id not in {"", record.game}:
             self._report_finding(
                 entry,
-                f"record: {record.play_id} plays {play.game or record.game} for the levels {dict(play.pools)}; "
+                f"record: {record.play_id} plays {play.game_id or record.game} for the levels "
+                f"{dict(play.pool_by_level)}; "
                 f"found {record.game}, level {record.level} of {record.pool}",
             )
 
@@ -613,7 +616,7 @@ class LevelAudit:
                 )
 
     # ------------------------------------------------------------------ what must be the same
-    def _check_moves(self, entry: StoredEntry, changes: "_Moves") -> None:
+    def _check_moves(self, entry: StoredEntry, changes: "_ExpectedLevelTransfers") -> None:
         """Check that the entry makes exactly the transfers of these level changes and records the new level amounts."""
         self._compare_pool_transfers(entry, tuple(changes.transfers))
         self._check_state(entry, changes.changed_pools)
@@ -650,7 +653,7 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
     return sum(t.amount_cents for t in entry.transfers if t.target == account)
 
 
-class _Moves:
+class _ExpectedLevelTransfers:
     """Changes of progressive levels in order, with the transfers that they require."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
@@ -658,7 +661,7 @@ class _Moves:
         self.transfers: list[Transfer] = []
         self.changed_pools: list[str] = []
 
-    def step(self, pool: str, level: Level) -> None:
+    def apply_level_change(self, pool: str, level: Level) -> None:
         """Change the amount of a pool's progressive level, and add the transfers that the change requires."""
         self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level

@@ -17,25 +17,27 @@ _NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.")
 #: Functions that return the sentence about a code from its record.
 _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.repaired": lambda record: (
-        f"a copy was rebuilt from the other: {_format_place_and_reason(record)}"
+        f"a copy was rebuilt from the other: {_format_location_and_reason(record)}"
     ),
     "memory.completed": lambda record: (
-        f"the last entry at a power loss was in one copy only: {_format_place_and_reason(record)}"
+        f"the last entry at a power loss was in one copy only: {_format_location_and_reason(record)}"
     ),
     "memory.anchor_lost": lambda record: (
-        f"a saved journal head was missing or damaged: {_format_place_and_reason(record)}"
+        f"a saved journal head was missing or damaged: {_format_location_and_reason(record)}"
     ),
     "memory.medium_replaced": lambda record: (
-        f"a medium was lost or replaced, and filled again: {_format_place_and_reason(record)}"
+        f"a medium was lost or replaced, and filled again: {_format_location_and_reason(record)}"
     ),
     "memory.medium_missing": lambda record: (
-        f"the second medium was missing: {_format_place_and_reason(record)}"
+        f"the second medium was missing: {_format_location_and_reason(record)}"
     ),
-    "memory.full": lambda record: f"a medium was full: {_format_place_and_reason(record)}",
+    "memory.full": lambda record: f"a medium was full: {_format_location_and_reason(record)}",
     "memory.archive_delayed": lambda record: (
-        f"old entries could not be archived: {_format_place_and_reason(record)}"
+        f"old entries could not be archived: {_format_location_and_reason(record)}"
     ),
-    "memory.archive_damaged": lambda record: f"the archive was damaged: {_format_place_and_reason(record)}",
+    "memory.archive_damaged": lambda record: (
+        f"the archive was damaged: {_format_location_and_reason(record)}"
+    ),
     MEMORY_NOTED.kind: lambda record: f"a person noted the new medium: {record.get('detail')}",
     CLOCK_CHANGED.kind: lambda record: (
         f"the clock went from {record.get('last_entry')} to {record.get('now')}"
@@ -50,7 +52,7 @@ _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def _format_place_and_reason(record: Mapping[str, Any]) -> str:
+def _format_location_and_reason(record: Mapping[str, Any]) -> str:
     """Return the location in the memory and the reason that an entry's record states, as text."""
     return f"{record.get('where')}: {record.get('why')}"
 

@@ -113,7 +113,7 @@ NO_TABLE: Final = b"null"
 """The JSON of a table in its initial state, before any game."""
 
 
-class Games(Protocol):
+class GameSource(Protocol):
     """A source of game definitions."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
@@ -121,7 +121,7 @@ class Games(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class _GameTerms:
     """The checked terms of a plain game: its definition, the wager and the denomination."""
 
     game: Game
@@ -140,7 +140,7 @@ class _Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _TableState:
     """The state of a game's table as canonical JSON, and the game that starts from it; no bets are standing."""
 
     json: bytes
@@ -148,7 +148,7 @@ class _Table:
 
 
 @dataclass(slots=True)
-class TableInRun:
+class RunTableState:
     """The state of a game's table before and after a run of plain games, as canonical JSON."""
 
     state_before: bytes
@@ -161,8 +161,8 @@ class TableInRun:
 class _PlainGame:
     """A plain game being checked, with the values found in its entries so far."""
 
-    setting: _Setting
-    play: bytes
+    terms: _GameTerms
+    play_id: bytes
     """The id of the play."""
     previous_hex: str
     """The hash of the journal entry before the game."""
@@ -175,11 +175,11 @@ class _PlainGame:
     head_hex: str
     """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
-    table: _Table
+    table: _TableState
     """The table with which the game starts; once the outcome is checked, the table with which it ends."""
     table_before: bytes
     """The JSON of the table with which the game starts."""
-    raises: int = 0
+    raise_count: int = 0
     """The number of choices of the player that added to the stake."""
     win_cents: int = 0
     push_cents: int = 0
@@ -190,7 +190,7 @@ class _PlainGame:
     @property
     def journal_tag(self) -> str:
         """Return the journal tag, which is the last part of the play's id."""
-        return self.play[-TAG_DIGITS:].decode()
+        return self.play_id[-TAG_DIGITS:].decode()
 
 
 @dataclass(slots=True)
@@ -208,15 +208,15 @@ class PlainRun:
     previous_hex: str
     """The hash of the journal entry before the run."""
     credit_before_cents: int
-    entries: int = 0
-    games: int = 0
+    entry_count: int = 0
+    game_count: int = 0
     credit_after_cents: int = 0
     head_hex: str = ""
     """The hash of the run's last entry."""
-    last_play: str = ""
+    last_play_id: str = ""
     """The id of the run's last play."""
     last_win_cents: int = 0
-    last_start: str = ""
+    last_start_time: str = ""
     """The recorded time at which the last game of the run started."""
     last_money_entry_kind: str = ""
     """The kind of the last entry of the run that moves money."""
@@ -227,7 +227,7 @@ class PlainRun:
     """The digest of each definition played, with the denomination in minor units."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
     """The sum (minor units) and the number of transfers for each meter cell, in order of first occurrence."""
-    table_states: dict[str, TableInRun] = field(default_factory=dict)
+    table_states: dict[str, RunTableState] = field(default_factory=dict)
     """The table of each game played, before and after the run, by the definition's digest."""
     counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
     """The number of each counted occurrence, by name and dimensions."""
@@ -235,12 +235,12 @@ class PlainRun:
     @property
     def last_sequence(self) -> int:
         """Return the sequence number of the run's last entry."""
-        return self.first_sequence + self.entries - 1
+        return self.first_sequence + self.entry_count - 1
 
     @property
     def last_start_utc(self) -> datetime:
         """Return the time at which the run's last game started."""
-        return datetime.fromisoformat(self.last_start)
+        return datetime.fromisoformat(self.last_start_time)
 
     def parse_stored_tables(self) -> dict[str, Any]:
         """Return the table states that the run leaves stored, by storage key."""
@@ -249,7 +249,7 @@ class PlainRun:
 
     def is_continued_by(self, game: _PlainGame) -> bool:
         """Return whether a plain game directly follows this run in the same journal, with matching credit and table."""
-        table = self.table_states.get(game.setting.game.digest)
+        table = self.table_states.get(game.terms.game.digest)
         return (
             (table is None or table.state_after == game.table_before)
             and self.head_hex == game.previous_hex
@@ -258,26 +258,26 @@ class PlainRun:
             and self.credit_after_cents == game.credit_before_cents
         )
 
-    def add(self, game: _PlainGame) -> None:
+    def add_game(self, game: _PlainGame) -> None:
         """Add a checked plain game: the first one of this run, or the one that follows its last."""
         setting, key, win_cents, push_cents = (
-            game.setting,
-            game.setting.key,
+            game.terms,
+            game.terms.key,
             game.win_cents,
             game.push_cents,
         )
-        self.entries = game.sequence - self.first_sequence + 1
-        self.games += 1
+        self.entry_count = game.sequence - self.first_sequence + 1
+        self.game_count += 1
         self.credit_after_cents += win_cents + push_cents - game.staked_cents
-        self.head_hex, self.last_play = game.head_hex, game.play.decode()
-        self.last_win_cents, self.last_start = win_cents + push_cents, game.start_time
+        self.head_hex, self.last_play_id = game.head_hex, game.play_id.decode()
+        self.last_win_cents, self.last_start_time = win_cents + push_cents, game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
         self.game_ids.add(setting.game.id)
         self.played_tables.add((setting.game.digest, setting.unit_cents))
-        table = self.table_states.setdefault(setting.game.digest, TableInRun(game.table_before, b""))
+        table = self.table_states.setdefault(setting.game.digest, RunTableState(game.table_before, b""))
         table.state_after, table.stored = game.table.json, game.stored_table or table.stored
-        self._add_flow((CASHABLE, "house:wager", key), game.staked_cents, 1 + game.raises)
-        self.last_money_entry_kind = (GAME_CHOICE if game.raises else GAME_START).kind
+        self._add_flow((CASHABLE, "house:wager", key), game.staked_cents, 1 + game.raise_count)
+        self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
         if push_cents:
             self._add_flow(("house:push", CASHABLE, key), push_cents, 1)
             self.last_money_entry_kind = GAME_PUSH.kind
@@ -307,10 +307,10 @@ def is_of_open_game(body: bytes) -> bool:
 class PlainGames:
     """Finds the plain games in batches of encoded journal entries; ``games`` has the available definitions."""
 
-    def __init__(self, games: Games) -> None:
+    def __init__(self, games: GameSource) -> None:
         self._games = games
-        self._settings: dict[tuple[bytes, ...], _Setting | None] = {}
-        self._tables: dict[str, _Table] = {}
+        self._settings: dict[tuple[bytes, ...], _GameTerms | None] = {}
+        self._tables: dict[str, _TableState] = {}
         """The latest table of each definition, by digest: the next game usually starts with it."""
 
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
@@ -327,40 +327,42 @@ class PlainGames:
                 continue
             if not runs or runs[-1] is not run:
                 runs.append(run)
-            at = run.batch_index + run.entries
+            at = run.batch_index + run.entry_count
         return runs
 
-    def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
-        """Check the game that starts at index ``at`` of the batch.
+    def _check_game(self, bodies: Sequence[bytes], start_index: int, run: PlainRun | None) -> PlainRun | None:
+        """Check the game that starts at index ``start_index`` of the batch.
 
         Return ``run`` with the game added, or a new run with it; None if it is not a plain game.
         """
-        game = self._check_start(bodies[at])
+        game = self._check_start(bodies[start_index])
         if game is None:
             return None
         number = 1
         while game.conversation.outcome is None:
-            if at + number >= len(bodies) or not _check_choice(game, bodies[at + number], number):
+            if start_index + number >= len(bodies) or not _check_choice(
+                game, bodies[start_index + number], number
+            ):
                 return None
             number += 1
         if not self._check_outcome(game, game.conversation.outcome):
             return None
         if game.push_cents:
-            if at + number >= len(bodies) or not _check_push(game, bodies[at + number]):
+            if start_index + number >= len(bodies) or not _check_push(game, bodies[start_index + number]):
                 return None
             number += 1
-        if at + number >= len(bodies) or not _check_end(game, bodies[at + number]):
+        if start_index + number >= len(bodies) or not _check_end(game, bodies[start_index + number]):
             return None
         if run is None or not run.is_continued_by(game):
             run = PlainRun(
-                batch_index=at,
+                batch_index=start_index,
                 first_sequence=game.first_sequence,
                 journal_tag=game.journal_tag,
                 previous_hex=game.previous_hex,
                 credit_before_cents=game.credit_before_cents,
                 credit_after_cents=game.credit_before_cents,
             )
-        run.add(game)
+        run.add_game(game)
         return run
 
     def _check_start(self, body: bytes) -> _PlainGame | None:
@@ -385,11 +387,11 @@ class PlainGames:
         if table is None:
             return None
         conversation = GameConversation(table.game, setting.wager)
-        if not _takes_step(conversation, None, draws, outcome):
+        if not _play_recorded_step(conversation, None, draws, outcome):
             return None
         return _PlainGame(
-            setting=setting,
-            play=play,
+            terms=setting,
+            play_id=play,
             previous_hex=previous.decode(),
             credit_before_cents=int(credit),
             start_time=time.decode(),
@@ -402,17 +404,17 @@ class PlainGames:
             table_before=table.json,
         )
 
-    def _find_table(self, setting: _Setting, table_json: bytes) -> _Table | None:
+    def _find_table(self, setting: _GameTerms, table_json: bytes) -> _TableState | None:
         """Return the table with which a game starts.
 
         None if a game from this table is not plain: bets are standing, or the wager is not accepted.
         """
         if table_json == NO_TABLE:
-            return _Table(NO_TABLE, setting.game)
+            return _TableState(NO_TABLE, setting.game)
         table = self._tables.get(setting.game.digest)
         if table is None or table.json != table_json:
             state = parse(table_json)
-            table = _Table(table_json, setting.game.with_table_state(state))
+            table = _TableState(table_json, setting.game.with_table_state(state))
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.build_wager(setting.wager.credits, **setting.wager.options)
@@ -421,7 +423,7 @@ class PlainGames:
 
     def _check_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
         """Return whether a game has the outcome of a plain game; if so, store its win, pushes and table."""
-        setting = game.setting
+        setting = game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
         game.push_cents = outcome.push_credits * setting.unit_cents
@@ -434,10 +436,10 @@ class PlainGames:
         ):
             return False
         if outcome.table is None:
-            game.table = _Table(NO_TABLE, setting.game)
+            game.table = _TableState(NO_TABLE, setting.game)
             game.stored_table = b"" if game.table_before == NO_TABLE else NO_TABLE
             return True
-        game.table = _Table(
+        game.table = _TableState(
             encode_canonical_json(outcome.table), setting.game.with_table_state(outcome.table)
         )
         game.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
@@ -446,7 +448,7 @@ class PlainGames:
         self._tables[setting.game.digest] = game.table
         return not game.table.game.rules.list_standing_bets()
 
-    def _find_setting(self, *parts: bytes) -> _Setting | None:
+    def _find_setting(self, *parts: bytes) -> _GameTerms | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
 
         ``parts`` are the parts of the start record that state them.
@@ -459,7 +461,7 @@ class PlainGames:
 
     def _check_setting(
         self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
-    ) -> _Setting | None:
+    ) -> _GameTerms | None:
         """Return the terms (definition, wager, denomination) stated by parts of a start record; None if not plain."""
         name, unit_cents, wager = parse(game_name), int(unit), Wager.from_json(parse(wager_json))
         definition = self._games.find(name["id"], name["digest"])
@@ -490,11 +492,13 @@ class PlainGames:
         stake_cents = wager.credits * unit_cents
         key = build_dims_key(expected_dims)
         has_spots = bool(game.rules.list_spots())
-        setting = _Setting(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
+        setting = _GameTerms(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
         return setting if is_plain else None
 
 
-def _takes_step(conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
+def _play_recorded_step(
+    conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes
+) -> bool:
     """Play a step of a game with its recorded draws.
 
     Return whether the result is the recorded outcome or, if none is recorded, a decision.
@@ -515,24 +519,24 @@ def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
         return False
     dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, setting = parse(choice), game.setting
+    value, setting = parse(choice), game.terms
     added_credits = decision.get_added_credits(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
     if (
         (dims, staked, raised_cents) != expected
-        or not play == play_again == game.play
+        or not play == play_again == game.play_id
         or (int(step_number), int(sequence)) != (number, game.sequence + 1)
         or previous.decode() != game.head_hex
         or encode_canonical_json(value) != choice
         or not is_time(time.decode())
-        or not _takes_step(game.conversation, Choice(value), draws, outcome)
+        or not _play_recorded_step(game.conversation, Choice(value), draws, outcome)
     ):
         return False
     game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
     game.staked_cents += added_credits * setting.unit_cents
-    game.raises += added_credits > 0
+    game.raise_count += added_credits > 0
     return True
 
 
@@ -549,7 +553,7 @@ def _find_time(body: bytes) -> bytes | None:
 
 def _check_push(game: _PlainGame, body: bytes) -> bool:
     """Return whether ``body`` is exactly the entry by which a machine returns the stakes that this game pushes."""
-    play, cents, time = game.play, game.push_cents, _find_time(body)
+    play, cents, time = game.play_id, game.push_cents, _find_time(body)
     if time is None:
         return False
     expected = (
@@ -557,35 +561,35 @@ def _check_push(game: _PlainGame, body: bytes) -> bool:
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(game.setting.dims, play, game.head_hex.encode(), play, cents),
+        *(game.terms.dims, play, game.head_hex.encode(), play, cents),
         *(game.sequence + 1, time, cents),
     )
-    return _follows_as_expected(game, body, expected)
+    return _is_next_entry(game, body, expected)
 
 
 def _check_end(game: _PlainGame, end: bytes) -> bool:
     """Return whether ``end`` is exactly the entry by which a machine ends this game."""
-    play, win_cents, push_cents, time = game.play, game.win_cents, game.push_cents, _find_time(end)
+    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _find_time(end)
     if time is None:
         return False
     push = b'"push_cents":%d,' % push_cents if push_cents else b""
     transfers = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
     table = b""
     if game.stored_table:
-        table = b',"table:%b":%b' % (game.setting.game.digest.encode(), game.stored_table)
+        table = b',"table:%b":%b' % (game.terms.game.digest.encode(), game.stored_table)
     expected = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
     ) % (
-        *(_find_result_count(game).encode(), game.setting.dims, play, game.head_hex.encode()),
+        *(_find_result_count(game).encode(), game.terms.dims, play, game.head_hex.encode()),
         *(play, push, win_cents, game.sequence + 1),
         *(play, win_cents + push_cents, table, time, transfers),
     )
-    return _follows_as_expected(game, end, expected)
+    return _is_next_entry(game, end, expected)
 
 
-def _follows_as_expected(game: _PlainGame, body: bytes, expected: bytes) -> bool:
+def _is_next_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:
     """Return whether an entry has exactly the expected bytes; if so, make it the game's last entry so far."""
     if body != expected:
         return False

@@ -47,7 +47,7 @@ _PLAIN_CLASSES: Final = {
 }
 
 
-class _Writer(pickle.Pickler):
+class _StatePickler(pickle.Pickler):
     """A pickler of an auditor's state that omits game definitions, rules, storage keys and callbacks.
 
     The next audit supplies these itself.
@@ -72,7 +72,7 @@ def _list_declared(auditor: Auditor) -> dict[str, object]:
     return {"rules": auditor.entry_rules.rules, "keys": auditor.entry_rules.facts.keys}
 
 
-class _Reader(pickle.Unpickler):
+class _StateUnpickler(pickle.Unpickler):
     """An unpickler of an auditor's saved state that creates only plain values and types of this project."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: GameFiles) -> None:
@@ -106,9 +106,9 @@ class _Reader(pickle.Unpickler):
 def save_auditor(auditor: Auditor, path: Path) -> None:
     """Write the state of ``auditor`` to ``path`` atomically."""
     pickled = io.BytesIO()
-    _Writer(pickled, auditor).dump(vars(auditor))
+    _StatePickler(pickled, auditor).dump(vars(auditor))
     data = pickled.getvalue()
-    sequence, head_hash = auditor.reached
+    sequence, head_hash = auditor.last_entry_checked
     head = {
         "format": _SAVED_STATE_FORMAT,
         "machine": auditor.report.fingerprint,
@@ -132,11 +132,11 @@ def load_auditor(path: Path, games: GameFiles) -> Auditor:
         head = json.loads(first)
         if head["format"] != _SAVED_STATE_FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
             raise ValueError(f"expected format {_SAVED_STATE_FORMAT} and the digest of the saved state")
-        vars(auditor).update(_Reader(data, auditor, games).load())
+        vars(auditor).update(_StateUnpickler(data, auditor, games).load())
     except Exception as error:
         raise JournalDamaged(
             str(path), f"not a verified point; verify from the beginning ({error})"
         ) from error
-    if auditor.reached != (head["sequence"], head["head"]):
+    if auditor.last_entry_checked != (head["sequence"], head["head"]):
         raise JournalDamaged(str(path), "the saved state does not match its recorded entry")
     return auditor

@@ -4,11 +4,11 @@ A type is only the shape of a record; the audit derives the expected values itse
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from egm.progressive.entries import LevelOpened
-from egm.record_codec import RecordError, from_json
+from egm.record_codec import RecordError, from_json, stored_as
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
 
@@ -18,7 +18,7 @@ R = TypeVar("R")
 _FIELDS_WITH_OWN_JSON: Final = ("wager", "outcome")
 
 
-def record_of(entry: StoredEntry, kind: type[R]) -> R:
+def read_record(entry: StoredEntry, kind: type[R]) -> R:
     """Return the record of an entry, decoded as a ``kind``. Raises RecordError, which names entry kind and key."""
     data = entry.transaction.record
     record = from_json(kind, data, entry.transaction.kind)
@@ -38,8 +38,8 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
 class LevelCarried:
     """A progressive level carried over by a memory clear."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     """The id of the claim under which the level is carried over."""
     pool: str
-    opened: LevelOpened | None
+    opened_level: LevelOpened | None = field(metadata=stored_as("opened"))
     """How the level was opened; None if it is unknown."""

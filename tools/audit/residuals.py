@@ -6,7 +6,7 @@ from egm.play.entries import RESIDUAL_PLAYED, ResidualPlayed
 from egm.play.residual_credit import RESIDUAL_DRAW_PURPOSE
 from egm.record_codec import RecordError
 from meters import StoredEntry
-from tools.audit.records import record_of
+from tools.audit.records import read_record
 
 
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
@@ -17,7 +17,7 @@ def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEnt
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
     try:
-        record = record_of(entry, ResidualPlayed)
+        record = read_record(entry, ResidualPlayed)
         ((bound, value, purpose),) = record.draws
     except (RecordError, ValueError) as error:
         report_finding(entry, f"the record of the residual credit cannot be read: {error}")

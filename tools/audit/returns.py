@@ -48,13 +48,13 @@ class GameVersion(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Sums:
+class _GameSums:
     """Sums over all ended games of one :class:`GameVersion`: how often each wager was made, stakes and wins."""
 
     games: int = 0
     staked_cents: int = 0
     won_cents: int = 0
-    doubled: bool = False
+    has_double_up: bool = False
     """Whether any player doubled up, which changes the variance."""
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one game to the next."""
@@ -65,7 +65,7 @@ class _Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Return:
+class GameReturn:
     """The actual return of one game at one denomination, compared with its exact figures.
 
     The return is a share of the initial stakes: stakes added by later choices, and pushes, are subtracted
@@ -74,7 +74,7 @@ class Return:
 
     game_version: GameVersion
     """The game, its version and the denomination."""
-    games: int
+    game_count: int
     staked_cents: int
     """The initial stakes of all ended games."""
     won_cents: int
@@ -89,7 +89,7 @@ class Return:
     """The highest exact return that a player's decisions can give, as a share; None if unknown."""
     sigma_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
-    z: float | None = None
+    z_score: float | None = None
     """The deviation of the wins from the exact return, in standard deviations; None if unknown.
 
     If the return depends on the player's decisions, the deviation is measured from the nearest return between
@@ -105,15 +105,15 @@ class Return:
         ``explained``: chance explains the deviation at this volume; ``investigate``: it does not;
         ``unknown``: there is no exact comparison.
         """
-        if self.z is None:
+        if self.z_score is None:
             return "unknown"
-        return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
+        return "explained" if abs(self.z_score) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison of returns as JSON; returns are shares of the stakes."""
         return {
             **self.game_version._asdict(),
-            "games": self.games,
+            "games": self.game_count,
             "coin_in_cents": self.coin_in_cents,
             "coin_out_cents": self.paid_cents,
             "staked_cents": self.staked_cents,
@@ -122,13 +122,13 @@ class Return:
             "theoretical": None if self.highest_return is None else float(self.highest_return),
             "theoretical_least": None if self.lowest_return is None else float(self.lowest_return),
             "sigma_cents": self.sigma_cents,
-            "z": self.z,
+            "z": self.z_score,
             "verdict": self.verdict,
             "why": self.unknown_reason,
         }
 
 
-def iter_returns(view: JournalView) -> Iterator[Return]:
+def iter_returns(view: JournalView) -> Iterator[GameReturn]:
     """Yield the actual return, compared with the exact one, of each game that ended, by version and denomination."""
     reading = view.meters()
     for version, sums in sorted(_sum_ended_games(view).items()):
@@ -146,14 +146,14 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
             "paid_cents": sum(sign * part.value(name) for name, sign in _SIGN_BY_PAYMENT_METER),
         }
         try:
-            yield _judge_return(sums, version, _load_game(view, version), facts)
+            yield _compare_return(sums, version, _load_game(view, version), facts)
         except (PaytableError, AnalysisError, LookupError) as error:
-            yield Return(**facts, unknown_reason=str(error))
+            yield GameReturn(**facts, unknown_reason=str(error))
 
 
-def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
+def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
-    sums_by_version: dict[GameVersion, _Sums] = {}
+    sums_by_version: dict[GameVersion, _GameSums] = {}
     started_games: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
@@ -176,7 +176,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
             continue
         game, cents = start["game"], start["denomination_cents"]
         sums = sums_by_version.setdefault(
-            GameVersion(game["id"], game["version"], game["digest"], cents), _Sums()
+            GameVersion(game["id"], game["version"], game["digest"], cents), _GameSums()
         )
         wager = Wager.from_json(start["wager"])
         key = (wager.credits, repr(sorted(wager.options.items())))
@@ -186,7 +186,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
         sums.has_standing_bets = (
             sums.has_standing_bets or "table" in start or any(n.startswith("table:") for n in entry.state)
         )
-        sums.doubled = sums.doubled or play_id in doubled
+        sums.has_double_up = sums.has_double_up or play_id in doubled
         sums.wagers[key] += 1
         sums.wager_by_key[key] = wager
     return sums_by_version
@@ -200,7 +200,9 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
     return game_from_text(decode_definition(str(stored_text)), "the journal")
 
 
-def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[str, Any]) -> Return:
+def _compare_return(
+    sums: _GameSums, version: GameVersion, game: Game, facts: Mapping[str, Any]
+) -> GameReturn:
     """Return the actual return of a game version, compared with the mean and variance of all its wagers."""
     if sums.has_standing_bets:
         raise LookupError(
@@ -209,7 +211,7 @@ def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[
     highest = lowest = variance = Fraction(0)
     for key, times in sums.wagers.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
-        spread = _find_largest_variance(game, bet) if sums.doubled else bet.variance
+        spread = _find_largest_variance(game, bet) if sums.has_double_up else bet.variance
         if spread is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
         worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
@@ -221,12 +223,12 @@ def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[
     deviation = won - highest if won > highest else min(won - lowest, Fraction(0))
     sigma = math.sqrt(variance)
     z = float(deviation) / sigma if sigma else math.copysign(math.inf, deviation) if deviation else 0.0
-    return Return(
+    return GameReturn(
         **facts,
         lowest_return=lowest / staked,
         highest_return=highest / staked,
         sigma_cents=sigma * cents,
-        z=z,
+        z_score=z,
     )
 
 

@@ -36,7 +36,7 @@ class _Round:
     """The steps of the round, in order."""
     first_recorders: list[str] = field(default_factory=list)
     """The id of the play that recorded each step first."""
-    seats: dict[int, int | None] = field(default_factory=dict)
+    position_by_seat: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
     open_plays: set[str] = field(default_factory=set)
     """The plays of the round that have not ended; a seat may be steps behind for any length of time."""
@@ -55,7 +55,9 @@ class _Round:
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
-        position_by_seat = {seat: position for position, seat in self.seats.items() if seat is not None}
+        position_by_seat = {
+            seat: position for position, seat in self.position_by_seat.items() if seat is not None
+        }
         positions = position_by_seat.items()
         lower = max((position for seat, position in positions if seat < seat_number), default=0)
         upper = min(
@@ -118,13 +120,13 @@ class RoundAudit:
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
-        sat = seat is not None and seat in round_.seats.values()
-        if sat or any(position in table.seats for table in tables.values()):
+        sat = seat is not None and seat in round_.position_by_seat.values()
+        if sat or any(position in table.position_by_seat for table in tables.values()):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
             )
-        round_.seats[position] = seat
+        round_.position_by_seat[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
@@ -133,7 +135,7 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.seats) == 1 or self.is_of_starting_round(game)):
+        if not carried and (len(round_.position_by_seat) == 1 or self.is_of_starting_round(game)):
             self._starting_round, self._is_start_followed = (entry, round_), False
         round_.open_plays.add(game.play_id)
         self._round_by_play[game.play_id] = game.round_id, digest
@@ -194,7 +196,7 @@ class RoundAudit:
         """Return whether every position that may have this seat was able to start a game."""
         return all(map(self._can_start_game, round_.list_possible_positions(seat)))
 
-    def follow_start(self, entry: StoredEntry) -> None:
+    def process_entry_after_start(self, entry: StoredEntry) -> None:
         """Register an entry that follows the last game start of a round whose games are being started.
 
         The machine starts the games of all seats one after the other. Between two of them, only the journal, the
@@ -275,7 +277,7 @@ class RoundAudit:
                 f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
             )
         elif shared:
-            if self.is_void(start):
+            if self.is_round_void(start):
                 self._report_finding(
                     entry, f"a game of the round {start.round_id} was declared void, and another one goes on"
                 )
@@ -285,12 +287,12 @@ class RoundAudit:
         """Return the shared round to which the game belongs, or None if it is not known."""
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
-    def is_behind(self, game: GameRecord) -> bool:
+    def is_behind_round(self, game: GameRecord) -> bool:
         """Return whether another seat of the round has already recorded the next step of this open game."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
-    def is_void(self, game: GameRecord) -> bool:
+    def is_round_void(self, game: GameRecord) -> bool:
         """Return whether a play of another seat was declared void and thereby ended the game's round."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and round_.void_play not in {"", game.play_id}
@@ -393,9 +395,9 @@ class RoundAudit:
 
 def _list_missing_seats(round_: _Round) -> list[int]:
     """Return the seats that have a bet on the table but have started no game of the round, ascending."""
-    return sorted({bet.seat for bet in round_.table_bets} - set(round_.seats.values()))
+    return sorted({bet.seat for bet in round_.table_bets} - set(round_.position_by_seat.values()))
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:
     """Return the numbers of the occupied seats, in the order of their positions."""
-    return [place for _, place in sorted(round_.seats.items()) if place is not None]
+    return [place for _, place in sorted(round_.position_by_seat.items()) if place is not None]

@@ -38,16 +38,16 @@ from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
-from tools.audit.plain_games import NO_TABLE, Games, PlainRun
-from tools.audit.records import record_of
+from tools.audit.plain_games import NO_TABLE, GameSource, PlainRun
+from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
-Staked: TypeAlias = tuple[tuple[str, int], ...]
+StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
 """Stakes as pairs of credit account and amount in minor units."""
 
 
-def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
+def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:
     """Return what the entries of a game stake, by account of credit.
 
     For a game that a memory clear carried over, it is what the game's record states.
@@ -60,7 +60,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
     return tuple(flows)
 
 
-def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
+def _list_flows_from(entry: StoredEntry, source: str) -> StakesByAccount:
     """Return the amounts that the entry moves from the account ``source``, by target account."""
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
@@ -71,7 +71,7 @@ class StakeAudit:
     ``report_finding`` is called for each entry that differs from them.
     """
 
-    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
@@ -132,7 +132,7 @@ class StakeAudit:
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
         """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
         try:
-            return record_of(entry, kind)
+            return read_record(entry, kind)
         except RecordError as error:
             self._report_finding(entry, str(error))
             return None
@@ -179,7 +179,7 @@ class StakeAudit:
                 sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
             )
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
-        _, standing_stakes, returned_stakes = self._part_stakes(entry, table.standing_stakes, amounts) or (
+        _, standing_stakes, returned_stakes = self._split_stakes(entry, table.standing_stakes, amounts) or (
             (),
             (),
             (),
@@ -354,7 +354,7 @@ class StakeAudit:
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
-        parts = self._part_stakes(end, staked, amounts)
+        parts = self._split_stakes(end, staked, amounts)
         if parts is None:
             return
         _, standing_stakes, returned_stakes = parts
@@ -376,7 +376,7 @@ class StakeAudit:
         start: GameRecord,
         end_record: GameEndByHand,
         push_entry: tuple[StoredEntry, StakesReturned] | None,
-        expected_push: tuple[int, Staked],
+        expected_push: tuple[int, StakesByAccount],
     ) -> None:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
         push_cents, returned_stakes = expected_push
@@ -433,7 +433,7 @@ class StakeAudit:
             sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
         )
         staked_cents = sum(cents for _, cents in staked)
-        parts = self._part_stakes(
+        parts = self._split_stakes(
             end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)
         )
         if parts is None:
@@ -462,9 +462,9 @@ class StakeAudit:
             )
 
     # ------------------------------------------------------------------ parts of it
-    def _part_stakes(
-        self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
-    ) -> tuple[Staked, ...] | None:
+    def _split_stakes(
+        self, entry: StoredEntry, staked: StakesByAccount, amounts: tuple[int, ...]
+    ) -> tuple[StakesByAccount, ...] | None:
         """Split stakes into these amounts; report a finding and return None if the sums differ."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
@@ -521,7 +521,9 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
     )
 
 
-def _build_table_record(previous: TableRecord, table_left: JSON, standing_stakes: Staked) -> TableRecord:
+def _build_table_record(
+    previous: TableRecord, table_left: JSON, standing_stakes: StakesByAccount
+) -> TableRecord:
     """Return a table's record with a new state and new standing bets, for the same game and denomination."""
     return TableRecord(
         game=previous.game,

@@ -43,7 +43,7 @@ COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def compute_statement(
-    entries: Iterable[StoredEntry], by: Period, position: int | None = None
+    entries: Iterable[StoredEntry], period_length: Period, position: int | None = None
 ) -> dict[str, dict[str, int]]:
     """Return the totals of each period, oldest first: meter movements, the operator's win and counted collections.
 
@@ -54,7 +54,7 @@ def compute_statement(
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
     for entry, day in iter_with_gaming_days(entries):
-        period = day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[by]]
+        period = day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[period_length]]
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period

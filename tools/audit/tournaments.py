@@ -21,8 +21,8 @@ from egm.play.records.purse import Purse
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDraw
-from tools.audit.plain_games import Games
-from tools.audit.records import record_of
+from tools.audit.plain_games import GameSource
+from tools.audit.records import read_record
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 
@@ -50,7 +50,7 @@ class _Play:
     """An open game played with tournament points: its record so far, and whether the replay agrees with it."""
 
     game: GameRecord
-    replays: bool = True
+    can_be_replayed: bool = True
     """Whether every step so far could be replayed."""
 
 
@@ -65,13 +65,13 @@ class _Tournament:
     """The operator's number of the machine; empty if the journal does not state it, as after a memory clear."""
     participants: dict[int, str] = field(default_factory=dict)
     """The participant's number of each tournament entry, by entry number."""
-    sold: set[int] = field(default_factory=set)
+    sold_entries: set[int] = field(default_factory=set)
     """The numbers of the entries sold on this machine."""
-    void: set[int] = field(default_factory=set)
+    void_entries: set[int] = field(default_factory=set)
     """The numbers of the entries that were declared void."""
-    paid: set[int] = field(default_factory=set)
+    paid_entries: set[int] = field(default_factory=set)
     """The entries whose prizes were paid on this machine."""
-    endings: dict[tuple[int, int], str] = field(default_factory=dict)
+    ending_by_entry_and_round: dict[tuple[int, int], str] = field(default_factory=dict)
     """How each round ended, by entry and round number."""
 
     @property
@@ -97,7 +97,7 @@ class TournamentAudit:
 
     def __init__(
         self,
-        games: Games,
+        games: GameSource,
         report_finding: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
         read_memory: Callable[[str], object],
@@ -151,17 +151,17 @@ class TournamentAudit:
             self._compare_meters(entry)
         elif (check := self._checks.get(entry.kind)) is not None:
             kind, method = check
-            method(entry, record_of(entry, kind))
+            method(entry, read_record(entry, kind))
 
     @property
     def _checks(self) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
         """Return the record class and the check function for each kind of tournament entry."""
         return {
-            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
+            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._read_installed_tournament),
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
-            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._begin_round),
+            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._start_round),
             entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
             entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
             entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
@@ -184,7 +184,7 @@ class TournamentAudit:
             installed.digest, _Tournament(installed.digest, installed.text)
         )
 
-    def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
+    def _read_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Check newly installed rules and store them: the digest must be theirs, and the by-law must allow them."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
             digest = hashlib.sha256(record.text.encode()).hexdigest()
@@ -235,8 +235,10 @@ class TournamentAudit:
             )
         self._check_series(entry, tournament, record.entry)
         tournament.participants[record.entry] = record.participant
-        tournament.sold.add(record.entry)
-        sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
+        tournament.sold_entries.add(record.entry)
+        sold = [
+            tournament.participants[number] for number in tournament.sold_entries - tournament.void_entries
+        ]
         if sold.count(record.participant) > terms.per_participant:
             self._report_finding(
                 entry,
@@ -256,7 +258,7 @@ class TournamentAudit:
         numbers are only noted if the tournament has one machine. Gaps between several machines are found when
         their journals are put together (:mod:`egm.features.tournament.results`).
         """
-        last = max(tournament.sold, default=0)
+        last = max(tournament.sold_entries, default=0)
         if number < last:
             self._add_notice(
                 entry, f"record.entry: entry {number} was sold after entry {last}: not in the order of sale"
@@ -274,7 +276,7 @@ class TournamentAudit:
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry not in tournament.sold - tournament.void:
+        if record.entry not in tournament.sold_entries - tournament.void_entries:
             self._report_finding(
                 entry, f"record.entry: entry {record.entry} was not sold on this machine, or was already void"
             )
@@ -290,15 +292,17 @@ class TournamentAudit:
                 f"record.fee_cents: expected the fee of the rules, {tournament.rules.entries.fee_cents}; "
                 f"found {record.fee_cents}",
             )
-        tournament.void.add(record.entry)
+        tournament.void_entries.add(record.entry)
 
     def _check_prize(self, entry: StoredEntry, record: entries.PrizePaid) -> None:
         """Check that the prize of an entry is paid once, to its participant, and not if the entry is void."""
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry in tournament.void or record.entry in tournament.paid:
-            reason = "was void" if record.entry in tournament.void else "had already received its prize"
+        if record.entry in tournament.void_entries or record.entry in tournament.paid_entries:
+            reason = (
+                "was void" if record.entry in tournament.void_entries else "had already received its prize"
+            )
             self._report_finding(entry, f"record.entry: entry {record.entry} {reason} before this entry")
         known_participant = tournament.participants.setdefault(record.entry, record.participant)
         if known_participant != record.participant:
@@ -306,9 +310,9 @@ class TournamentAudit:
                 entry,
                 f"record.participant: expected {known_participant}, who has the entry; found {record.participant}",
             )
-        tournament.paid.add(record.entry)
+        tournament.paid_entries.add(record.entry)
 
-    def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
+    def _start_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
         """Check that the rules allow the round to this entry with these points, and derive the stored purse."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
@@ -325,8 +329,8 @@ class TournamentAudit:
                 entry, f"record.points: expected {terms.points} by the rules, found {record.points}"
             )
         known_participant = tournament.participants.setdefault(record.entry, record.participant)
-        if known_participant != record.participant or record.entry in tournament.void:
-            void = "void" if record.entry in tournament.void else "valid"
+        if known_participant != record.participant or record.entry in tournament.void_entries:
+            void = "void" if record.entry in tournament.void_entries else "valid"
             self._report_finding(
                 entry,
                 f"record.entry: entry {record.entry} is {void} and belongs to {known_participant},"
@@ -336,7 +340,7 @@ class TournamentAudit:
             self._report_finding(
                 entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
-        earlier_ending = tournament.endings.get((record.entry, record.round))
+        earlier_ending = tournament.ending_by_entry_and_round.get((record.entry, record.round))
         may_repeat = earlier_ending == "interrupted" and rules.interrupted == "replay"
         if earlier_ending is not None and not may_repeat:
             self._report_finding(
@@ -433,7 +437,7 @@ class TournamentAudit:
         self._compare_purse(entry, purse_after)
         self._purses[position] = purse_after
         if tournament is not None:
-            tournament.endings[record.entry, record.round] = record.status
+            tournament.ending_by_entry_and_round[record.entry, record.round] = record.status
 
     # ------------------------------------------------------------------ games
     def _start_game(self, entry: StoredEntry, game: GameRecord) -> None:
@@ -506,14 +510,14 @@ class TournamentAudit:
         ``choice`` is the step's record, or None for the first step.
         """
         game = play.game
-        definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
+        definition = self._games.find(game.game.id, game.game.digest) if play.can_be_replayed else None
         if definition is None:
-            if play.replays:
+            if play.can_be_replayed:
                 self._report_finding(
                     entry,
                     f"no definition available of game {game.game.id} with digest {game.game.digest[:12]}",
                 )
-            play.replays = False
+            play.can_be_replayed = False
             return
         if choice is None and game.game.version != definition.version:
             self._report_finding(
@@ -532,7 +536,7 @@ class TournamentAudit:
                 draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
-            play.replays = False
+            play.can_be_replayed = False
             return
         costs = 0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
         if choice is not None and choice.staked_credits != costs:
@@ -589,7 +593,7 @@ class TournamentAudit:
                 entry,
                 f"record.refund_points: expected 0 or the stake, {staked}; found {record.refund_points}",
             )
-        if play.game.outcome is not None and play.replays:
+        if play.game.outcome is not None and play.can_be_replayed:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:

@@ -21,7 +21,7 @@ from meters.ledger import Ledger
 from meters.recall import PLAY_START
 from tools.audit import residuals
 from tools.audit.available_games import AvailableGames
-from tools.audit.clears import ClearAudit, is_of_a_clear
+from tools.audit.clears import MemoryClearAudit, belongs_to_memory_clear
 from tools.audit.entry_rules import EntryRulesAudit
 from tools.audit.games import GameAudit, GameFiles
 from tools.audit.jobs import find_plain_runs
@@ -29,7 +29,7 @@ from tools.audit.levels import LevelAudit
 from tools.audit.notices import format_notice
 from tools.audit.plain_games import PlainRun
 from tools.audit.prizes import PrizeAudit
-from tools.audit.rules import Rule
+from tools.audit.rules import AuditRule
 from tools.audit.rules.pattern import format_storage_key, format_value
 from tools.audit.rules.states import derive_machine_state
 from tools.audit.ticket_redemptions import TicketRedemptionAudit
@@ -57,7 +57,7 @@ class AuditFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _KnownHead:
     """The hash of a journal entry, or its first digits, known from outside the journal."""
 
     hash_prefix: str
@@ -73,25 +73,25 @@ class AuditReport:
     """The fingerprint of the machine's signing key."""
     machine_id: str = ""
     """The machine's serial number, from the journal's first entry."""
-    key_compared: bool = False
+    is_key_compared: bool = False
     """Whether the machine's signing key was compared with a fingerprint obtained independently.
 
     Otherwise a forger could have signed the journal with another key.
     """
     matching_heads: int = 0
     """The number of journal heads known from outside that agree with the journal."""
-    entries: int = 0
+    entry_count: int = 0
     """The number of entries checked."""
-    checkpoints: int = 0
-    games: int = 0
-    games_void: int = 0
-    games_open: int = 0
+    checkpoint_count: int = 0
+    game_count: int = 0
+    void_game_count: int = 0
+    open_game_count: int = 0
     """The number of games that have not ended at the end of the journal."""
     head_hash: str = GENESIS_HASH
     """The hash of the journal's last entry."""
-    seconds: float = 0.0
+    duration_seconds: float = 0.0
     """The duration of the audit in seconds."""
-    levels: int = 0
+    level_count: int = 0
     """The number of progressive levels."""
     credits_cents: int = 0
     """The players' credit at the end of the journal, in minor units."""
@@ -106,7 +106,7 @@ class AuditReport:
     notices: list[AuditFinding] = field(default_factory=list)
     """The last notices: entries that are not faults but should be questioned; ``notice_count`` counts all of them."""
 
-    def add(self, finding: AuditFinding) -> None:
+    def add_finding(self, finding: AuditFinding) -> None:
         """Count a finding; store it unless the maximum number is already stored."""
         self.finding_count += 1
         if len(self.findings) < FINDINGS_MAX:
@@ -129,18 +129,18 @@ class AuditReport:
             "ok": not self.finding_count,
             "machine": self.fingerprint,
             "machine_id": self.machine_id,
-            "key_compared": self.key_compared,
+            "key_compared": self.is_key_compared,
             "witnessed": self.matching_heads,
-            "entries": self.entries,
-            "checkpoints": self.checkpoints,
-            "games_replayed": self.games,
-            "games_void": self.games_void,
-            "games_open": self.games_open,
-            "levels_derived": self.levels,
+            "entries": self.entry_count,
+            "checkpoints": self.checkpoint_count,
+            "games_replayed": self.game_count,
+            "games_void": self.void_game_count,
+            "games_open": self.open_game_count,
+            "levels_derived": self.level_count,
             "head": self.head_hash,
             "credits_cents": self.credits_cents,
             "meters": self.meters,
-            "seconds": round(self.seconds, 3),
+            "seconds": round(self.duration_seconds, 3),
             "wrong": self.finding_count,
             "findings": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.findings],
             "noted": self.notice_count,
@@ -157,7 +157,7 @@ class Auditor:
         heads: Mapping[int, str] | None = None,
         witnesses: Iterable[tuple[int, str]] = (),
         features: Features = FEATURES,
-        rules: Iterable[Rule] = (),
+        rules: Iterable[AuditRule] = (),
     ) -> None:
         """Create an audit with the available ``games``.
 
@@ -175,7 +175,7 @@ class Auditor:
         )
         self._levels = LevelAudit(self._available_games, self.report_finding)
         self._prizes = PrizeAudit(self.report_finding)
-        self._clears = ClearAudit(self.report_finding)
+        self._clears = MemoryClearAudit(self.report_finding)
         self._ticket_redemptions = TicketRedemptionAudit(self.report_finding)
         self._tournaments = TournamentAudit(
             self._available_games, self.report_finding, self.read_meters, self.read_memory, self.add_notice
@@ -183,11 +183,11 @@ class Auditor:
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of all entries of each open game, by the id of the game's first entry."""
-        self._heads: dict[int, list[_Head]] = {}
+        self._heads: dict[int, list[_KnownHead]] = {}
         for sequence, hash_hex in (heads or {}).items():
-            self._heads.setdefault(sequence, []).append(_Head(hash_hex, "an earlier export"))
+            self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "an earlier export"))
         for sequence, hash_hex in witnesses:
-            self._heads.setdefault(sequence, []).append(_Head(hash_hex, "a witness"))
+            self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "a witness"))
         self._seen_heads: set[int] = set()
         self._last_play_taken = 0
         """The highest number of a play for which an entry id is stored in ``_ids``.
@@ -197,11 +197,11 @@ class Auditor:
         self.public_key: bytes | None = None
 
     @property
-    def reached(self) -> tuple[int, str]:
+    def last_entry_checked(self) -> tuple[int, str]:
         """Return the sequence number and the hash of the last entry checked."""
         return self._ledger.sequence, self._ledger.head_hex
 
-    def run(
+    def audit_entries(
         self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1
     ) -> AuditReport:
         """Check every entry of the journal; return the report.
@@ -216,33 +216,33 @@ class Auditor:
             for batch, runs in find_plain_runs(bodies, self._available_games, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
         except JournalError as error:
-            self.report.add(AuditFinding(self._ledger.sequence + 1, "", str(error)))
+            self.report.add_finding(AuditFinding(self._ledger.sequence + 1, "", str(error)))
         end = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
             self.entry_rules.close(self._ledger)
             self._ledger.run_full_audit()
             for finding_text in self._levels.close(self._ledger.balance_cents):
-                self.report.add(AuditFinding(end[0], "", finding_text))
+                self.report.add_finding(AuditFinding(end[0], "", finding_text))
         except SelfAuditFailed as error:
-            self.report.add(
+            self.report.add_finding(
                 AuditFinding(end[0], "", f"the balances of the whole journal do not agree: {error}")
             )
         except Exception as error:  # noqa: BLE001 (the file is untrusted input)
-            self.report.add(
+            self.report.add_finding(
                 AuditFinding(end[0], "", f"the balances of the whole journal cannot be checked: {error!r}")
             )
         if missing_entries := self._clears.close():
-            self.report.add(AuditFinding(end[0], "", missing_entries))
+            self.report.add_finding(AuditFinding(end[0], "", missing_entries))
         if head is not None and end != head:
             ends = (
                 f"the journal ends at entry {end[0]} ({end[1]}); "
                 f"expected its end at entry {head[0]} ({head[1]})"
             )
-            self.report.add(AuditFinding(end[0], "", ends))
+            self.report.add_finding(AuditFinding(end[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             source = self._heads[sequence][0].source
-            self.report.add(
+            self.report.add_finding(
                 AuditFinding(
                     end[0],
                     "",
@@ -252,19 +252,19 @@ class Auditor:
         try:
             self._complete_report(time.perf_counter() - began)
         except Exception as error:  # noqa: BLE001 (as above)
-            self.report.add(AuditFinding(end[0], "", f"the meters cannot be read: {error!r}"))
+            self.report.add_finding(AuditFinding(end[0], "", f"the meters cannot be read: {error!r}"))
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
         """Complete the report with the machine's state at the end of the journal."""
         report = self.report
-        report.seconds = seconds
+        report.duration_seconds = seconds
         report.head_hash = self._ledger.head_hex
         report.machine_id = self.entry_rules.facts.serial
-        report.levels = len(self._levels.levels)
+        report.level_count = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
-        report.games, report.games_void, report.games_open = (
+        report.game_count, report.void_game_count, report.open_game_count = (
             self._games.replayed_games + self._tournaments.replayed_games,
             self._games.void_games,
             self._games.open,
@@ -279,7 +279,7 @@ class Auditor:
             at = run.batch_index
             if self._can_start_plain_run(run):
                 self._add_plain_run(run)
-                at += run.entries
+                at += run.entry_count
         for body in batch[at:]:
             self.check_body(body)
 
@@ -305,7 +305,7 @@ class Auditor:
 
     def _add_plain_run(self, run: PlainRun) -> None:
         """Add a checked run of plain games to the ledger, to the report, and to the data of the other checks."""
-        self.report.entries += run.entries
+        self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
         ledger = self._ledger
@@ -313,7 +313,7 @@ class Auditor:
             ledger.add_flow((source, target, key), amount_cents, times)
         for count, times in run.counts.items():
             ledger.counts[count] += times
-        ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
+        ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play_id, "win_cents": run.last_win_cents}
         for name, table in run.parse_stored_tables().items():
             ledger.state[name] = table
             if table is None:
@@ -325,11 +325,11 @@ class Auditor:
 
         An exception that an entry causes becomes a finding about that entry, and the audit continues.
         """
-        self.report.entries += 1
+        self.report.entry_count += 1
         try:
             entry = decode(body)
         except Exception as error:  # noqa: BLE001 (untrusted input)
-            self.report.add(
+            self.report.add_finding(
                 AuditFinding(
                     self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {error}"
                 )
@@ -353,7 +353,7 @@ class Auditor:
             self._check_checkpoint(entry)
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
-        if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
+        if belongs_to_memory_clear(transaction.kind):  # checked against the clear's authorisation instead
             self.entry_rules.facts.update(entry)
         else:
             self.entry_rules.check_entry(entry, ledger)
@@ -452,7 +452,7 @@ class Auditor:
             disorder = (
                 f"expected entry {expected}, found {entry.sequence}: entries are missing, repeated or moved"
             )
-            self.report.add(AuditFinding(expected, entry.id, disorder))
+            self.report.add_finding(AuditFinding(expected, entry.id, disorder))
         elif entry.previous_hex != self._ledger.head_hex:
             self.report_finding(
                 entry,
@@ -460,7 +460,7 @@ class Auditor:
                 f"{entry.previous_hex}: one of the two was altered",
             )
 
-    def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
+    def _check_heads(self, entry: StoredEntry, heads: Iterable["_KnownHead"]) -> None:
         """Report a finding for each externally known hash of this entry that differs from the entry's own hash."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
@@ -474,7 +474,7 @@ class Auditor:
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         """Check the signature of a checkpoint, and its totals against the ledger."""
-        self.report.checkpoints += 1
+        self.report.checkpoint_count += 1
         if self.public_key is None:
             self.report_finding(entry, "the checkpoint cannot be checked: entry 1 names no public key")
             return
@@ -509,7 +509,7 @@ class Auditor:
 
     def report_finding(self, entry: StoredEntry, why: str) -> None:
         """Add a finding about ``entry``."""
-        self.report.add(AuditFinding(entry.sequence, entry.id, why))
+        self.report.add_finding(AuditFinding(entry.sequence, entry.id, why))
 
     def add_notice(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 from egm.app.features import FEATURES
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
@@ -45,10 +45,10 @@ def carry_roster(
             _build_transaction(
                 STAFF_CARRIED,
                 RosterCarried(
-                    number=last.number,
+                    change_number=last.number,
                     digest=roster.digest,
-                    people={number: person.role for number, person in roster.people.items()},
-                    disabled=tuple(
+                    role_by_staff_number={number: person.role for number, person in roster.people.items()},
+                    disabled_staff_numbers=tuple(
                         sorted(number for number, person in roster.people.items() if person.disabled)
                     ),
                 ),
@@ -68,7 +68,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
         number = journal.sequence + 1
         fault = ActiveFault(
             since=SystemClock().now().isoformat(),
-            locks=True,
+            stops_play=True,
             cleared_by="technician",
             detail=details["reason"],
         )
@@ -89,7 +89,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
 
 
 def _build_transaction(
-    entry: Entry[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
+    entry: EntryDeclaration[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
     """Return the transaction of a declared entry, for the journal of a stopped machine.
 
@@ -98,5 +98,5 @@ def _build_transaction(
     transaction = Transaction(
         id=entry_id, kind=entry.kind, phase=entry.phase, state=state, record=to_json(record)
     )
-    entry.check(transaction, FEATURES.keys)
+    entry.check_transaction(transaction, FEATURES.storage_keys)
     return transaction

@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import AnyEntry
+from egm.kernel.entries import AnyEntryDeclaration
 from egm.record_codec import FieldCondition, list_conditions, stored_key
 from egm.record_fields import (
     AMOUNT,
@@ -30,18 +30,18 @@ from egm.record_fields import (
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import Phase
-from tools.audit.rules import RULES, Differs, Facts
+from tools.audit.rules import RULES, Facts, PatternMismatch
 from tools.audit.rules.pattern import (
     AlternativePatterns,
+    CheckContext,
     Derived,
-    Each,
-    Has,
+    EachItem,
     ObjectWithChanges,
+    ObjectWithMembers,
     OwnEntryId,
-    Scope,
     Template,
 )
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.rule import AuditRule
 
 #: Prefixes of ids that differ from the kind of the entry.
 _MADE_AS: Final = {
@@ -76,7 +76,7 @@ _NOT_YET_DERIVABLE: Final = object()
 #: Value used for an expression that fails; it is invalid in every field.
 _FAILED: Final = "?"
 _EVALUATION_ERRORS: Final = (
-    Differs,
+    PatternMismatch,
     KeyError,
     TypeError,
     ValueError,
@@ -93,15 +93,15 @@ class Inventor:
         self._dice = dice
         self._seen = seen
 
-    def choose_rule(self) -> Rule:
+    def choose_rule(self) -> AuditRule:
         """Return a random rule; every kind of entry is equally likely."""
-        kinds: dict[str, list[Rule]] = {}
+        kinds: dict[str, list[AuditRule]] = {}
         for rule in RULES:
             kinds.setdefault(rule.kind, []).append(rule)
         return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
 
     def build_entry(
-        self, rule: Rule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
+        self, rule: AuditRule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
     ) -> dict[str, Any]:
         """Return an entry that satisfies ``rule`` after ``ledger``; ``bindings`` fixes values of names in the rule."""
         return _EntryBuilder(rule, ledger, facts, time, bindings, self._dice, self._seen).build_entry()
@@ -110,7 +110,7 @@ class Inventor:
 class _EntryBuilder:
     def __init__(
         self,
-        rule: Rule,
+        rule: AuditRule,
         ledger: Ledger,
         facts: Facts,
         time: str,
@@ -129,13 +129,13 @@ class _EntryBuilder:
             "kind": self._kind,
             **bindings,
         }
-        self._scope: Scope | None = None
+        self._scope: CheckContext | None = None
 
     def build_entry(self) -> dict[str, Any]:
         """Return the entry, built in three passes because derived values need the others."""
         raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
-        if self._rule.entry.phase is not Phase.POST:
-            raw["phase"] = str(self._rule.entry.phase)
+        if self._rule.entry_declaration.phase is not Phase.POST:
+            raw["phase"] = str(self._rule.entry_declaration.phase)
         self._refer_to_reserve_entry(raw)
         self._bind_stored_values()
         for _ in range(3):
@@ -144,8 +144,10 @@ class _EntryBuilder:
 
     def _refer_to_reserve_entry(self, raw: dict[str, Any]) -> None:
         pending = list(self._ledger.pending.values())
-        if self._rule.entry.settled_kinds and pending:
-            candidates = [held for held in pending if held.kind in self._rule.entry.settled_kinds] or pending
+        if self._rule.entry_declaration.settled_kinds and pending:
+            candidates = [
+                held for held in pending if held.kind in self._rule.entry_declaration.settled_kinds
+            ] or pending
             held = self._dice.choice(candidates)
             raw["ref"] = held.id
             first = held.transfers[0]
@@ -162,7 +164,7 @@ class _EntryBuilder:
             stored = self._ledger.state.get(_fill_template(key, self._names))
             if stored is None:
                 continue
-            if isinstance(pattern, Has) and isinstance(stored, dict):
+            if isinstance(pattern, ObjectWithMembers) and isinstance(stored, dict):
                 self._names[pattern.name] = stored
                 for name, part in pattern.members.items():
                     self._bind(part, stored.get(name.removesuffix("?")))
@@ -185,7 +187,9 @@ class _EntryBuilder:
         for name in ("record", "state", "counts", "dims"):
             pattern = getattr(rule, name)
             declared = (
-                {} if rule.entry is None else self._generate_declared_part(rule.entry, name, pattern or {})
+                {}
+                if rule.entry_declaration is None
+                else self._generate_declared_part(rule.entry_declaration, name, pattern or {})
             )
             made = self._evaluate_pattern(pattern, name)
             if declared and isinstance(made, dict | None):
@@ -195,16 +199,16 @@ class _EntryBuilder:
         transfers = self._build_transfers()
         if transfers:
             raw["transfers"] = transfers
-        if rule.entry.marks:
-            raw["marks"] = [str(mark) for mark in rule.entry.marks]
+        if rule.entry_declaration.marks:
+            raw["marks"] = [str(mark) for mark in rule.entry_declaration.marks]
         with suppress(*_EVALUATION_ERRORS):
             body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
-            self._scope = Scope(decode(body), self._ledger, self._facts)
-            self._scope.names |= self._names
+            self._scope = CheckContext(decode(body), self._ledger, self._facts)
+            self._scope.bound_values |= self._names
             self._scope.reservation = self._ledger.pending.get(raw.get("ref", ""))
         return raw
 
-    def _generate_declared_part(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
+    def _generate_declared_part(self, entry: AnyEntryDeclaration, name: str, pattern: Any) -> dict[str, Any]:
         """Return generated values for one part of a declared entry, and bind the names that its pattern leaves open."""
         made: dict[str, Any] = {}
         match name:
@@ -213,11 +217,11 @@ class _EntryBuilder:
             case "counts":
                 made = dict(entry.fixed_counts)
             case "state":
-                ruled = {FEATURES.keys.find_key(key.removesuffix("?")) for key in pattern}
-                for key in (*entry.writes, *entry.may_write):
-                    if key in ruled or (key in entry.may_write and self._dice.randrange(4)):
+                ruled = {FEATURES.storage_keys.find_key(key.removesuffix("?")) for key in pattern}
+                for key in (*entry.written_keys, *entry.optional_keys):
+                    if key in ruled or (key in entry.optional_keys and self._dice.randrange(4)):
                         continue
-                    value = self._generate_field_value(FEATURES.keys.value_type(key), key)
+                    value = self._generate_field_value(FEATURES.storage_keys.find_value_type(key), key)
                     made[f"{key}x" if key.endswith(":") else str(key)] = value
         if isinstance(pattern, Mapping):
             for key, part in pattern.items():
@@ -256,11 +260,11 @@ class _EntryBuilder:
         return made
 
     def _build_transfers(self) -> list[list[Any]]:
-        if isinstance(self._rule.moves, Derived):
-            made = self._evaluate_derived(self._rule.moves)
+        if isinstance(self._rule.expected_transfers, Derived):
+            made = self._evaluate_derived(self._rule.expected_transfers)
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
-        for move in self._rule.moves:
+        for move in self._rule.expected_transfers:
             if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
@@ -275,7 +279,7 @@ class _EntryBuilder:
         if self._scope is None:
             return _NOT_YET_DERIVABLE
         try:
-            return pattern.make(self._scope)
+            return pattern.derive_value(self._scope)
         except _EVALUATION_ERRORS:
             return _FAILED
 
@@ -289,7 +293,7 @@ class _EntryBuilder:
                 return self._build_object(pattern)
             case list():
                 return [self._evaluate_pattern(part, name) for part in pattern]
-            case Each():
+            case EachItem():
                 return [
                     self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.count_min, 1))
                 ]
@@ -302,7 +306,7 @@ class _EntryBuilder:
                 stored = self._names.get(pattern.name, {})
                 unchanged = {key: part for key, part in stored.items() if key not in pattern.absent_members}
                 return unchanged | self._build_object(pattern.changes)
-            case Has():
+            case ObjectWithMembers():
                 return self._build_object(pattern.members)
             case _:
                 return pattern

@@ -370,7 +370,9 @@ def run_lies(
     liars = []
     for number, bodies in enumerate(journals):
         entries = adopt_entries(bodies, signing_key)
-        report = Auditor(game_files).run(rewrite_chain(entries, signing_key, compute_journal_tag(entries[0])))
+        report = Auditor(game_files).audit_entries(
+            rewrite_chain(entries, signing_key, compute_journal_tag(entries[0]))
+        )
         if report.finding_count:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
         liars.append((Liar(entries, seed * 1009 + number), entries))
@@ -381,7 +383,7 @@ def run_lies(
         while lie.kind == checkpoint.CHECKPOINT_KIND and lie.path:  # checkpoints are signed again
             lie, falsified = liar.make_lie()
         subject = classify_subject(lie, (falsified if lie.what in NEW else entries)[lie.sequence - 1])
-        report = Auditor(game_files).run(rewrite_chain(falsified, signing_key, liar.journal_tag))
+        report = Auditor(game_files).audit_entries(rewrite_chain(falsified, signing_key, liar.journal_tag))
         score.lies_by_subject[subject, lie.kind] += 1
         if report.finding_count:
             score.found_by_subject[subject, lie.kind] += 1

@@ -23,7 +23,7 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import make_journal_tag
 from meters.keys import MachineKey
 from meters.ledger import Ledger
-from tools.audit.rules import BY_KIND, RULES, Facts
+from tools.audit.rules import RULES, RULES_BY_KIND, Facts
 from tools.dev.inventions import Inventor
 
 Raw: TypeAlias = dict[str, Any]
@@ -377,12 +377,12 @@ class Liar:
 
 #: Kinds that earlier versions, which recorded no residual-credit terms, also wrote soon after a door was opened.
 _KINDS_SOON_AFTER_DOOR: Final = frozenset(
-    kind for kind, rules in BY_KIND.items() if any(rule.late_seconds for rule in rules)
+    kind for kind, rules in RULES_BY_KIND.items() if any(rule.late_order_seconds for rule in rules)
 )
 #: Kinds of entry that no machine writes while a door is open.
 _KINDS_WITH_DOORS_CLOSED: Final = frozenset(
     kind
-    for kind, rules in BY_KIND.items()
+    for kind, rules in RULES_BY_KIND.items()
     if not any(
         rule.allowed_states is None or State.DOOR_OPEN in rule.allowed_states or rule.allowed_after_kinds
         for rule in rules

@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.gaming_day import GamingDay
 from egm.integrity.entries import POWER_UP
 from egm.staff.entries import BASE_RETURNED, BASE_WITHDRAWN
-from egm.staff.inventory import KIND, format_certified_figure
+from egm.staff.inventory import INVENTORY_ENTRY_KIND, format_certified_figure
 from meters import StoredEntry
 
 #: The fields that must differ for every machine of a venue.
@@ -64,7 +64,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     machine, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
-        if entry.kind == KIND:
+        if entry.kind == INVENTORY_ENTRY_KIND:
             machine.entry = record["after"]
         elif entry.kind == POWER_UP.kind:
             day = GamingDay.read_recorded(record)

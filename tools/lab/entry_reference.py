@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
-from egm.kernel.entries import AnyEntry
+from egm.kernel.entries import AnyEntryDeclaration
 from egm.kernel.feature import LANGUAGES, Features
 from egm.record_codec import stored_key
 from egm.screen.text import Texts
@@ -180,7 +180,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
         yield from _find_records(inner)
 
 
-def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
+def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
     """Return the section of the journal reference about one declared form of a kind of entry."""
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
@@ -189,13 +189,17 @@ def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
     ]
     if names:
         facts.append(f"*{' · '.join(names)}*")
-    if entry.phase is not Phase.POST or entry.moves:
+    if entry.phase is not Phase.POST or entry.permitted_transfers:
         settled = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
         facts.append(f"It {_PHASES[entry.phase]}{settled}.")
     lists = (
-        ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.moves]),
+        ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.permitted_transfers]),
         ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),
-        ("Memory", [f"`{each}`" for each in entry.writes] + [f"`{each}` (some)" for each in entry.may_write]),
+        (
+            "Memory",
+            [f"`{each}`" for each in entry.written_keys]
+            + [f"`{each}` (some)" for each in entry.optional_keys],
+        ),
         ("Moments", [f"`{each}`" for each in entry.marks]),
     )
     facts += [f"{title}: {', '.join(items)}." for title, items in lists if items]
@@ -210,14 +214,16 @@ def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
 
 def format_entries(features: Features = FEATURES) -> str:
     """Return the reference of every declared entry by feature, then the objects that several records share."""
-    texts = {language: Texts(language, brought=features.words) for language in LANGUAGES}
+    texts = {language: Texts(language, brought=features.texts_by_language) for language in LANGUAGES}
     sections = []
-    for feature in features.all:
-        if feature.entries:
-            entries = sorted(feature.entries, key=lambda entry: entry.kind)
+    for feature in features.features:
+        if feature.entry_declarations:
+            entries = sorted(feature.entry_declarations, key=lambda entry: entry.kind)
             body = "\n\n".join(_describe_entry(entry, texts) for entry in entries)
             sections.append(f"## {feature.name.capitalize()}\n\n{body}")
-    records = [entry.record for entry in features.entries if dataclasses.is_dataclass(entry.record)]
+    records = [
+        entry.record for entry in features.entry_declarations if dataclasses.is_dataclass(entry.record)
+    ]
     parts = {
         part.__name__: part for record in records for part in iter_records(record) if part not in records
     }

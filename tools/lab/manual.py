@@ -29,7 +29,7 @@ class Chapter:
 def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
-        menu: PageTable = chapter.table(MENU)
+        menu: PageTable = chapter.build_table(MENU)
         yield Chapter(
             _format_words(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),

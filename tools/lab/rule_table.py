@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.kernel.events import EventName, EventType, Next, State
+from egm.kernel.events import EventName, EventType, NextState, State
 from egm.kernel.feature import Features
 from egm.kernel.rules import Refusal
 from egm.kernel.states import STATE_SET_NAMES
@@ -65,8 +65,8 @@ def format_interruption_table() -> str:
 
 def _check_rule_leads(source: State, event: EventName, target: State) -> None:
     """Raise NoSuchRuleError unless a rule leads from the state ``source`` to ``target`` on ``event``."""
-    ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
-    if not any(rule.next in ways for rule in FEATURES.rules.list_rules(source, event)):
+    ways = (NextState.DERIVED, NextState.DERIVED_ONCE_TESTED, target)
+    if not any(rule.next_state in ways for rule in FEATURES.state_table.list_rules(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
@@ -78,10 +78,10 @@ def format_rule_table(features: Features = FEATURES) -> str:
             STATE_SET_NAMES[rule.states],
             _format_names([guard.__name__ for guard in rule.guards]),
             _format_names([effect.__name__ for effect in rule.effects]),
-            "" if rule.next is Next.SAME else _format_next(rule.next),
+            "" if rule.next_state is NextState.SAME else _format_next(rule.next_state),
             "told" if rule.refusal is Refusal.REPORT else "recorded",
         ]
-        for rule in features.rules
+        for rule in features.state_table
     ]
     return format_table(["Event", "In", "If", "Does", "Then", "Else"], rows)
 
@@ -101,6 +101,6 @@ def _format_names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _format_next(next_state: State | Next) -> str:
+def _format_next(next_state: State | NextState) -> str:
     """Return the next machine state of a rule as text, or in words what decides it."""
     return f"`{next_state.value}`" if isinstance(next_state, State) else next_state.value.replace("_", " ")

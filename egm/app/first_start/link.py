@@ -16,7 +16,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, S
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import CertificateFacts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.words import build_pair_table, say, say_plain
+from egm.staff.words import build_pair_table, build_plain_text, build_text
 
 
 @dataclass(slots=True)
@@ -41,14 +41,14 @@ class LinkEnrolmentStep(SetupStep):
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
-        steps = (PageRow(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
+        steps = (PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[PageTable] = [PageTable(rows=tuple(steps))]
         enrolled: CertificateFacts | None = None
         try:
             key = self.certificate_folder.read_request_key()
             if key is not None:
-                digest = say_plain(compute_key_digest(key.public_key()))
-                tables.append(build_pair_table((("link.key", digest),), say("service.link.asks")))
+                digest = build_plain_text(compute_key_digest(key.public_key()))
+                tables.append(build_pair_table((("link.key", digest),), build_text("service.link.asks")))
             enrolled = self._find_valid_enrolment(draft)
             if enrolled is not None:
                 tables.append(build_fact_table(enrolled, "answer"))
@@ -57,11 +57,11 @@ class LinkEnrolmentStep(SetupStep):
         if self.stick_result is not None:
             tables.append(PageTable(rows=(PageRow(cells=(self.stick_result,), icon="good"),)))
         actions = (
-            PageAction(id="request", label=say("service.link.link_request")),
-            PageAction(id="answer", label=say("service.link.link_answer")),
-            PageAction(id="next", label=say("first.next"), style="confirm")
+            PageAction(id="request", label=build_text("service.link.link_request")),
+            PageAction(id="answer", label=build_text("service.link.link_answer")),
+            PageAction(id="next", label=build_text("first.next"), style="confirm")
             if enrolled is not None
-            else PageAction(id="without", label=say("first.link.without"), style="confirm"),
+            else PageAction(id="without", label=build_text("first.link.without"), style="confirm"),
         )
         return self._build_page(*tables, actions=actions)
 
@@ -91,7 +91,7 @@ class LinkEnrolmentStep(SetupStep):
         """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
         key = self.certificate_folder.get_or_create_request_key()
         self.memory_stick.write_request(create_request(key, draft.machine_answers["serial"]))
-        self.stick_result = say("first.link.asked")
+        self.stick_result = build_text("first.link.asked")
         return NextStep.STAY
 
     def _read_answer(self, draft: CabinetFileDraft) -> Move:

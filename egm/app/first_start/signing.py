@@ -38,13 +38,13 @@ from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_cou
 from egm.secret_files import replace_private
 from egm.staff.words import (
     BACK,
+    build_local_text,
+    build_money_text,
     build_pair_table,
-    say,
-    say_local,
-    say_money,
-    say_plain,
-    say_prize_names,
-    say_time,
+    build_plain_text,
+    build_prize_names_text,
+    build_text,
+    build_time_text,
 )
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
@@ -103,21 +103,21 @@ class SignersStep(SetupStep):
         """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.is_asking_for_signers:
             sign = PageAction(
-                id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft)
+                id="sign", label=build_text("first.sign"), style="confirm", enabled=self.may_sign(draft)
             )
             return self._build_page(*self.build_confirmation_tables(draft), actions=(sign,))
         if self.entered_staff_number is None:
-            prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
+            prompt = Prompt(label=build_text("service.staff_number"), kind="digits", length_max=8)
         else:
             prompt = Prompt(
-                label=say("service.pin", number=self.entered_staff_number), kind="pin", length_max=12
+                label=build_text("service.pin", number=self.entered_staff_number), kind="pin", length_max=12
             )
         rows = tuple(
-            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good")
+            PageRow(cells=(build_plain_text(f"{person.id}  {person.name}"),), icon="good")
             for person in self.proved_signers
         )
         missing_row = PageRow(
-            cells=(say("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),)
+            cells=(build_text("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),)
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
@@ -226,43 +226,58 @@ class SignCabinetFileStep(SignersStep):
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
         machine, people = draft.machine_answers, draft.roster.people.values()
         rows = (
-            (say("first.machine.serial"), say_plain(machine.get("serial", ""))),
-            (say("first.machine.operator_number"), say_plain(machine.get("operator_number", ""))),
-            (say("first.profile.title"), say_local(draft.profile.title)),
-            (say("first.house.site"), say_plain(machine.get("site", ""))),
-            (say("first.time_zone.title"), say_plain(machine.get("time_zone", ""))),
-            (say("first.devices.title"), _format_device_kinds(draft)),
+            (build_text("first.machine.serial"), build_plain_text(machine.get("serial", ""))),
             (
-                say("first.games.title"),
-                say_prize_names(
+                build_text("first.machine.operator_number"),
+                build_plain_text(machine.get("operator_number", "")),
+            ),
+            (build_text("first.profile.title"), build_local_text(draft.profile.title)),
+            (build_text("first.house.site"), build_plain_text(machine.get("site", ""))),
+            (build_text("first.time_zone.title"), build_plain_text(machine.get("time_zone", ""))),
+            (build_text("first.devices.title"), _format_device_kinds(draft)),
+            (
+                build_text("first.games.title"),
+                build_prize_names_text(
                     {"names": draft.admitted_games[name].title} for name in draft.chosen_game_names
                 ),
             ),
-            (say("first.denominations.title"), say_money(*draft.denominations_cents or (0,))),
+            (build_text("first.denominations.title"), build_money_text(*draft.denominations_cents or (0,))),
             (
-                say("first.staff.title"),
-                say_plain(", ".join(f"{person.name} ({person.id})" for person in people)),
+                build_text("first.staff.title"),
+                build_plain_text(", ".join(f"{person.name} ({person.id})" for person in people)),
             ),
-            *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
-            (say("first.file"), say_plain(compute_digest(draft.format_cabinet_file())[:16])),
+            *(
+                ()
+                if draft.link is None
+                else ((build_text("first.link.title"), build_plain_text(draft.link.authority)),)
+            ),
+            (build_text("first.file"), build_plain_text(compute_digest(draft.format_cabinet_file())[:16])),
         )
         now = self.now()
-        is_clock_plausible = find_clock_doubt(ClockEvidence(now=now, last_good=None, elapsed=None)) is None
+        is_clock_plausible = (
+            find_clock_doubt(
+                ClockEvidence(shown_time=now, last_trusted_time=None, elapsed_since_trusted=None)
+            )
+            is None
+        )
         rows = (
             *rows,
-            (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
+            (
+                build_text("first.now" if is_clock_plausible else "first.clock_wrong"),
+                build_time_text(now.isoformat()),
+            ),
         )
         if self.faults is None:
-            return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.checking"),)),)))
+            return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)))
         if not self.may_sign(draft):
-            rows = (*rows, (say("first.not_yet"), say_plain("")))
+            rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
         fault_rows = tuple(
-            PageRow(cells=(say_plain(fault),), icon="alarm" if fault.is_fatal else "warning")
+            PageRow(cells=(build_plain_text(fault),), icon="alarm" if fault.is_fatal else "warning")
             for fault in self.faults
         )
         return (
             build_pair_table(rows),
-            *([PageTable(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
+            *([PageTable(title=build_text("first.faults"), rows=fault_rows)] if fault_rows else []),
         )
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:
@@ -312,8 +327,8 @@ class RestoreCabinetFileStep(SignersStep):
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
-        rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known_facts]
-        return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
+        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.known_facts]
+        return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)))
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page to restore the cabinet file, without a way back, because it is the first."""

@@ -21,13 +21,20 @@ from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import find_medium_failure_code
-from egm.staff.form import Field, FieldError, FieldKind
-from egm.staff.words import BACK, say, say_code, say_local, say_money, say_plain
+from egm.staff.form import FieldError, FieldKind, FormField
+from egm.staff.words import (
+    BACK,
+    build_code_text,
+    build_local_text,
+    build_money_text,
+    build_plain_text,
+    build_text,
+)
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 REQUIRED_SIGNERS: Final = 2
 #: The key that goes to the next step.
-_NEXT_ACTION: Final = PageAction(id="next", label=say("first.next"), style="confirm")
+_NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), style="confirm")
 
 
 class NextStep(Enum):
@@ -44,16 +51,16 @@ Move = NextStep | PageText
 
 def build_refusal_text(reason: str) -> PageText:
     """Return the text of a refusal in the first start; ``reason`` is a code of the catalogue's ``service.refused``."""
-    return say(f"service.refused.{reason}")
+    return build_text(f"service.refused.{reason}")
 
 
 def build_failure_text(error: Exception) -> PageText:
     """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
-        return say(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
+        return build_text(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
     if isinstance(error, EnrolmentError):
-        return say(f"notice.refused.{error.code}", **error.values)
-    return say("first.refused.not_done", why=str(error))
+        return build_text(f"notice.refused.{error.code}", **error.values)
+    return build_text("first.refused.not_done", why=str(error))
 
 
 class SetupStep:
@@ -83,7 +90,11 @@ class SetupStep:
     ) -> ServicePage:
         """Return the step's service page with its title and its explanation from the catalogue."""
         return ServicePage(
-            id="", title=say(f"first.{self.id}.title"), tables=tables, prompt=prompt, actions=(BACK, *actions)
+            id="",
+            title=build_text(f"first.{self.id}.title"),
+            tables=tables,
+            prompt=prompt,
+            actions=(BACK, *actions),
         )
 
 
@@ -98,11 +109,20 @@ class WelcomeStep(SetupStep):
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
         """Return the service page that lists the steps of the first start."""
         rows = tuple(
-            PageRow(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
+            PageRow(
+                cells=(
+                    build_plain_text(number),
+                    build_text(f"first.{part}.title"),
+                    build_text(f"first.{part}.about"),
+                )
+            )
             for number, part in enumerate(self.following_step_ids, 1)
         )
         return ServicePage(
-            id="", title=say("first.welcome.title"), tables=(PageTable(rows=rows),), actions=(_NEXT_ACTION,)
+            id="",
+            title=build_text("first.welcome.title"),
+            tables=(PageTable(rows=rows),),
+            actions=(_NEXT_ACTION,),
         )
 
     def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
@@ -118,7 +138,7 @@ class FieldsStep(SetupStep):
     """
 
     id: str
-    list_fields: Callable[[CabinetFileDraft], tuple[Field, ...]]
+    list_fields: Callable[[CabinetFileDraft], tuple[FormField, ...]]
     """A function that returns the fields to fill in, which may depend on earlier answers."""
     store_values: Callable[[CabinetFileDraft, dict[str, str]], None]
     """A function that stores the entered values in the draft, once all fields are filled in."""
@@ -129,7 +149,7 @@ class FieldsStep(SetupStep):
         """Return the service page with the fields entered so far and the next field to enter."""
         next_field = self._find_next_field(draft)
         rows = tuple(
-            PageRow(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
+            PageRow(cells=(build_text(f"first.{self.id}.{name}"), build_plain_text(value)))
             for name, value in self.values.items()
         )
         prompt = None
@@ -138,7 +158,7 @@ class FieldsStep(SetupStep):
             kind = "digits" if next_field.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
-                    "label": say(f"first.{self.id}.{next_field.name}"),
+                    "label": build_text(f"first.{self.id}.{next_field.name}"),
                     "kind": kind,
                     "length_max": next_field.length_max,
                     "value": draft.machine_answers.get(next_field.name, ""),
@@ -157,14 +177,16 @@ class FieldsStep(SetupStep):
             return NextStep.STAY
         if action == "enter" and next_field is not None:
             try:
-                stored_value = next_field.read(text.upper() if next_field.name in _UPPERCASE_FIELDS else text)
+                stored_value = next_field.parse_text(
+                    text.upper() if next_field.name in _UPPERCASE_FIELDS else text
+                )
             except FieldError as error:
                 return build_refusal_text(error.reason)
             value = str(stored_value or "")
             if next_field.name in _UPPERCASE_FIELDS and not all(
                 c.isascii() and (c.isalnum() or c == "-") for c in value
             ):
-                return say("first.refused.name")
+                return build_text("first.refused.name")
             self.values[next_field.name] = value
             return NextStep.STAY
         if action == "next" and next_field is None:
@@ -172,7 +194,7 @@ class FieldsStep(SetupStep):
             return NextStep.ON
         return build_refusal_text("not_offered")
 
-    def _find_next_field(self, draft: CabinetFileDraft) -> Field | None:
+    def _find_next_field(self, draft: CabinetFileDraft) -> FormField | None:
         """Return the first field that has no value yet, or None if all are filled in."""
         return next((field for field in self.list_fields(draft) if field.name not in self.values), None)
 
@@ -200,7 +222,9 @@ class PickOneStep(SetupStep):
             for index, (_, text) in enumerate(self.list_options())
         )
         prompt = (
-            Prompt(label=say("service.search"), kind="find") if len(rows) > _VISIBLE_OPTIONS_MAX else None
+            Prompt(label=build_text("service.search"), kind="find")
+            if len(rows) > _VISIBLE_OPTIONS_MAX
+            else None
         )
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
@@ -247,17 +271,19 @@ class ProbeDevicesStep(SetupStep):
         """Return the service page of the devices that replied, and of the serial ports probed."""
         if self.probed_now is not None:
             port, protocol = self.probed_now
-            progress_row = PageRow(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
+            progress_row = PageRow(
+                cells=(build_text("first.devices.asking"), build_plain_text(f"{port}  {protocol}"))
+            )
             return ServicePage(
-                id="", title=say("first.devices.title"), tables=(PageTable(rows=(progress_row,)),)
+                id="", title=build_text("first.devices.title"), tables=(PageTable(rows=(progress_row,)),)
             )
         rows = tuple(
             PageRow(
                 cells=(
-                    say_code("device", PROTOCOLS[device.protocol].kind),
-                    say("first.devices.is_simulated")
+                    build_code_text("device", PROTOCOLS[device.protocol].kind),
+                    build_text("first.devices.is_simulated")
                     if device.port == "bench"
-                    else say_plain(_format_identification(device)),
+                    else build_plain_text(_format_identification(device)),
                 ),
                 icon="warning" if device.port == "bench" else "good",
             )
@@ -265,11 +291,14 @@ class ProbeDevicesStep(SetupStep):
         )
         silent = [port for port in self.list_ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
-            PageRow(cells=(say("first.devices.silent"), say_plain(port)), icon="warning") for port in silent
+            PageRow(cells=(build_text("first.devices.silent"), build_plain_text(port)), icon="warning")
+            for port in silent
         )
-        retry_action = PageAction(id="again", label=say("first.devices.again"))
+        retry_action = PageAction(id="again", label=build_text("first.devices.again"))
         simulated = PageAction(
-            id="simulated", label=say("first.devices.simulated"), enabled=not self._has_real_devices(draft)
+            id="simulated",
+            label=build_text("first.devices.simulated"),
+            enabled=not self._has_real_devices(draft),
         )
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
@@ -331,15 +360,19 @@ class PickSeveralStep(SetupStep):
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page with one line per item, marked if the item is chosen."""
         if self.examined_item is not None:
-            row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examined_item)))
-            return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
+            row = PageRow(
+                cells=(build_text(f"first.{self.id}.examining"), build_plain_text(self.examined_item))
+            )
+            return ServicePage(
+                id="", title=build_text(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),)
+            )
         chosen_ids = set(self.list_chosen(draft))
         rows = tuple(
             PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen_ids else "")
             for index, (name, text) in enumerate(self.list_options(draft))
         )
         if not chosen_ids:
-            rows = (PageRow(cells=(say("first.one_at_least"),), icon="warning"), *rows)
+            rows = (PageRow(cells=(build_text("first.one_at_least"),), icon="warning"), *rows)
         return self._build_page(
             PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen_ids)}),)
         )
@@ -376,13 +409,19 @@ class EnrolStaffStep(SetupStep):
             return self._build_question_page(self.new_person_fields)
         people = draft.roster.people.values()
         rows = tuple(
-            PageRow(cells=(say_plain(person.id), say_plain(person.name), say(f"manual.role.{person.role}")))
+            PageRow(
+                cells=(
+                    build_plain_text(person.id),
+                    build_plain_text(person.name),
+                    build_text(f"manual.role.{person.role}"),
+                )
+            )
             for person in people
         )
-        columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
-        add = PageAction(id="add", label=say("first.staff.add"))
+        columns = tuple(build_text(f"first.staff.{name}") for name in ("number", "name", "role"))
+        add = PageAction(id="add", label=build_text("first.staff.add"))
         next_action = _NEXT_ACTION.model_copy(update={"enabled": self._has_enough_signers(draft)})
-        drop = PageAction(id="drop", label=say("first.staff.drop"), style="danger")
+        drop = PageAction(id="drop", label=build_text("first.staff.drop"), style="danger")
         enrolled = PageTable(columns=columns, rows=rows)
         more_actions = (drop,) if self.earlier_rosters else ()
         return self._build_page(
@@ -396,7 +435,7 @@ class EnrolStaffStep(SetupStep):
             return ()
         row = PageRow(
             cells=(
-                say("first.staff.short", count=missing_count),
+                build_text("first.staff.short", count=missing_count),
                 _format_permitted_roles(Permission.CONFIGURE),
             ),
             icon="warning",
@@ -407,10 +446,10 @@ class EnrolStaffStep(SetupStep):
         """Return the service page that asks for the next field of a new person; ``entry`` has the fields so far."""
         name = ("number", "name", "role", "pin", "again")[len(entry)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
-        choices = tuple(PageAction(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
+        choices = tuple(PageAction(id=role.value, label=build_text(f"manual.role.{role}")) for role in Role)
         prompt = Prompt.model_validate(
             {
-                "label": say(f"first.staff.{name}"),
+                "label": build_text(f"first.staff.{name}"),
                 "kind": kinds.get(name, "text"),
                 "length_max": {"number": 8, "name": 60}.get(name, 12),
                 "choices": choices if name == "role" else (),
@@ -418,7 +457,8 @@ class EnrolStaffStep(SetupStep):
         )
         shown_fields = zip(("number", "name"), entry[:2], strict=False)
         rows = tuple(
-            PageRow(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown_fields
+            PageRow(cells=(build_text(f"first.staff.{label}"), build_plain_text(value)))
+            for label, value in shown_fields
         )
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
@@ -473,7 +513,7 @@ class EnrolStaffStep(SetupStep):
                 person, self.compute_pin_digest(pin), by="", at=self.now()
             )
         except OperatorError as error:
-            return say("first.refused.staff", why=str(error))
+            return build_text("first.refused.staff", why=str(error))
         self.earlier_rosters.append(roster_before)
         return NextStep.STAY
 
@@ -496,7 +536,7 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
     if field_index == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
         return build_refusal_text("not_digits")
     if field_index == 0 and text in roster.people:
-        return say("first.refused.number_taken", number=text, name=roster.people[text].name)
+        return build_text("first.refused.number_taken", number=text, name=roster.people[text].name)
     if field_index == 1 and not (text.isprintable() and len(text) <= 60):
         return build_refusal_text("too_long")
     if field_index == 2 and text not in set(Role):
@@ -521,19 +561,23 @@ def _format_permitted_roles(permission: Permission) -> PageText:
 
 def list_profiles() -> list[tuple[str, PageText]]:
     """Return the jurisdictions that have a profile, with their names as text."""
-    return [(name, say_local(load_profile(name).title)) for name in list_profile_ids()]
+    return [(name, build_local_text(load_profile(name).title)) for name in list_profile_ids()]
 
 
 def list_time_zones() -> list[tuple[str, PageText]]:
     """Return every time zone by its IANA name."""
-    return [(name, say_plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
+    return [
+        (name, build_plain_text(name))
+        for name in sorted(available_timezones())
+        if "/" in name or name == "UTC"
+    ]
 
 
 def list_admitted_games(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:
     """Return the games that the jurisdiction admits, with their names as text."""
-    return [(name, say_local(game.title)) for name, game in draft.admitted_games.items()]
+    return [(name, build_local_text(game.title)) for name, game in draft.admitted_games.items()]
 
 
 def list_denominations(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:
     """Return the denominations of the chosen games, with their values as text."""
-    return [(str(cents), say_money(cents)) for cents in draft.available_denominations_cents]
+    return [(str(cents), build_money_text(cents)) for cents in draft.available_denominations_cents]

@@ -47,7 +47,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.enrolment import STICK_PATH, Stick
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.form import Field
+from egm.staff.form import FormField
 from paytables.source import parse_toml, read_contents
 
 #: The builder's file in the folder of the future cabinet file: its values are not asked.
@@ -146,7 +146,7 @@ def build_steps(
     ``link`` are the steps that enrol the machine with a progressive controller, if any. ``digest`` creates
     the stored digest of a new PIN.
     """
-    name = partial(Field, length_max=24)
+    name = partial(FormField, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
     def add_machine_values(draft: CabinetFileDraft, values: dict[str, str]) -> None:
@@ -165,7 +165,7 @@ def build_steps(
         PickOneStep("profile", list_profiles, select_jurisdiction),
         FieldsStep(
             "house",
-            lambda draft: tuple(Field(name=item) for item in draft.required_venue_fields),
+            lambda draft: tuple(FormField(name=item) for item in draft.required_venue_fields),
             add_machine_values,
         ),
         PickOneStep(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.features.closing.keys import ClosingKey
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.logs import Log
 from egm.record_fields import Persons, Time
 
@@ -25,9 +25,9 @@ class TablesOpened:
     persons: Persons
 
 
-CLOSING_ANNOUNCED: Final = Entry(
-    kind="tables.closing", record=ClosingAnnounced, writes=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
+CLOSING_ANNOUNCED: Final = EntryDeclaration(
+    kind="tables.closing", record=ClosingAnnounced, written_keys=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
 )
-TABLES_OPENED: Final = Entry(
-    kind="tables.opened", record=TablesOpened, writes=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
+TABLES_OPENED: Final = EntryDeclaration(
+    kind="tables.opened", record=TablesOpened, written_keys=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
 )

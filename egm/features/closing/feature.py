@@ -16,15 +16,15 @@ from egm.features.closing.last_rounds import (
     table_is_closed,
 )
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import Event, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
-from egm.kernel.states import AWAKE, only
+from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
 from egm.record_fields import Time
-from egm.staff.form import Field, FieldKind, Form, build_form_rule, list_event_persons
+from egm.staff.form import FieldKind, Form, FormField, build_form_rule, list_event_persons
 
 #: The longest time for which a closing may be announced in advance, in minutes.
 _ADVANCE_MINUTES_MAX: Final = 24 * 60
@@ -38,7 +38,9 @@ def closing_is_announced(machine: Machine, _: Event) -> bool:
 
 def announce_closing(machine: Machine, event: Event) -> None:
     """Record when the last rounds of the tables begin."""
-    at = machine.clock.now().replace(microsecond=0) + timedelta(minutes=event.of(ClosingForm).minutes)
+    at = machine.clock.now().replace(microsecond=0) + timedelta(
+        minutes=event.read_payload(ClosingForm).minutes
+    )
     announced = ClosingAnnounced(at=at.isoformat(), persons=tuple(list_event_persons(machine, event)))
     machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES: announced.at})
 
@@ -55,14 +57,14 @@ _FORMS: Final = (
         event=ClosingEvent.CLOSE_TABLES,
         permission=Permission.CONFIGURE,
         subject="games",
-        fields=(Field(name="minutes", kind=FieldKind.NUMBER, value_max=_ADVANCE_MINUTES_MAX),),
+        fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_ADVANCE_MINUTES_MAX),),
     ),
     Form(
         id="open_tables",
         event=ClosingEvent.OPEN_TABLES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=(closing_is_announced,),
+        submission_guards=(closing_is_announced,),
     ),
 )
 
@@ -71,7 +73,7 @@ class ClosingClock(DueEventService):
     """Service that updates the notices of the closing, each minute of its last half hour."""
 
     name = "closing"
-    event = ClosingEvent.TABLES_DUE
+    due_event = ClosingEvent.TABLES_DUE
 
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next minute of the closing's last half hour, or None if there is none."""
@@ -90,26 +92,38 @@ def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]
 
 CLOSING: Final = Feature(
     name="closing",
-    keys=ClosingKey,
-    values={ClosingKey.TABLES: Time},
-    entries=list_entries(entries),
-    events=EVENTS,
+    storage_keys=ClosingKey,
+    value_types={ClosingKey.TABLES: Time},
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=(
-        Rule(EventType.PLAY, only(State.IDLE), (table_is_closed,), (notify_table_closed,), Next.SAME, REPORT),
+        Rule(
+            EventType.PLAY,
+            single_state(State.IDLE),
+            (table_is_closed,),
+            (notify_table_closed,),
+            NextState.SAME,
+            REPORT,
+        ),
         build_form_rule(
-            _FORMS, ClosingEvent.CLOSE_TABLES, only(State.SERVICE_MENU), (), announce_closing, Next.SAME
+            _FORMS,
+            ClosingEvent.CLOSE_TABLES,
+            single_state(State.SERVICE_MENU),
+            (),
+            announce_closing,
+            NextState.SAME,
         ),
         build_form_rule(
             _FORMS,
             ClosingEvent.OPEN_TABLES,
-            only(State.SERVICE_MENU),
+            single_state(State.SERVICE_MENU),
             (closing_is_announced,),
             open_tables,
-            Next.SAME,
+            NextState.SAME,
         ),
-        Rule(ClosingEvent.TABLES_DUE, AWAKE),
+        Rule(ClosingEvent.TABLES_DUE, STATES_AFTER_BOOT),
     ),
-    offers=_FORMS,
-    position_services=(create_closing_clock,),
-    notices=iter_closing_notices,
+    contributions=_FORMS,
+    position_service_factories=(create_closing_clock,),
+    list_notices=iter_closing_notices,
 )

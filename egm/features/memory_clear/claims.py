@@ -68,7 +68,7 @@ def list_claims(
 
     The entry is None if nothing else is stored.
     """
-    book = ClaimBook(history, features.keys)
+    book = ClaimBook(history, features.storage_keys)
     for key, describe in list_claim_makers(features).items():
         for name in sorted(n for n in book.old_state if book.keys.find_key(n) is key):
             if name not in book.accounted_names:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.host.keys import HostKey
-from egm.kernel.entries import Entry
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.entries import EntryDeclaration
+from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, NonBlankText, Positive
 from egm.tickets.audit import EarlierLedger
@@ -116,15 +116,15 @@ class StateKept:
     """The text of the cabinet file that was signed last."""
 
 
-MACHINE_GENESIS: Final = Entry(
+MACHINE_GENESIS: Final = EntryDeclaration(
     kind=GENESIS_KIND,
     record=MachineGenesis,
-    significance=Significance(Effect.LOG, sas=0x7A),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x7A),
     is_bookkeeping=True,
 )
-TRANSFERS_UNPROVED: Final = Entry(
+TRANSFERS_UNPROVED: Final = EntryDeclaration(
     kind="clear.unproved",
     record=TransfersUnproved,
-    writes=(HostKey.TRANSFERS_UNPROVED, HostKey.REGISTRATION),
+    written_keys=(HostKey.TRANSFERS_UNPROVED, HostKey.REGISTRATION),
 )
-TRANSFER_IDENTIFIERS: Final = Entry(kind="clear.identifiers", record=TransferIdentifiers)
+TRANSFER_IDENTIFIERS: Final = EntryDeclaration(kind="clear.identifiers", record=TransferIdentifiers)

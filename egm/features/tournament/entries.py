@@ -9,10 +9,10 @@ from typing import Final
 
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import InstalledRules
-from egm.kernel.entries import Entry, Moves
+from egm.kernel.entries import EntryDeclaration, PermittedTransfer
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
-from egm.kernel.significance import Effect, Significance
+from egm.kernel.significance import EventEffect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
@@ -171,99 +171,105 @@ class PurseGameVoid(RulingDetails):
     """The points of the returned stakes, which can be played again."""
 
 
-RULES_INSTALLED: Final = Entry(
+RULES_INSTALLED: Final = EntryDeclaration(
     kind="tournament.rules",
     record=RulesInstalled,
-    writes=(TournamentKey.RULES,),
-    significance=Significance(Effect.LOG),
+    written_keys=(TournamentKey.RULES,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-RULES_REMOVED: Final = Entry(
+RULES_REMOVED: Final = EntryDeclaration(
     kind="tournament.rules_removed",
     record=RulesRemoved,
-    writes=(TournamentKey.RULES,),
-    significance=Significance(Effect.LOG),
+    written_keys=(TournamentKey.RULES,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-TOURNAMENT_ENTERED: Final = Entry(
+TOURNAMENT_ENTERED: Final = EntryDeclaration(
     kind="tournament.entered",
     record=TournamentEntered,
-    writes=(TournamentKey.MODE,),
-    significance=Significance(Effect.LOG),
+    written_keys=(TournamentKey.MODE,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-TOURNAMENT_LEFT: Final = Entry(
+TOURNAMENT_LEFT: Final = EntryDeclaration(
     kind="tournament.left",
     record=TournamentLeft,
-    writes=(TournamentKey.MODE,),
-    significance=Significance(Effect.LOG),
+    written_keys=(TournamentKey.MODE,),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-ENTRY_SOLD: Final = Entry(
+ENTRY_SOLD: Final = EntryDeclaration(
     kind="tournament.entry",
     record=EntrySold,
-    moves=(Moves("fees:participants", "fees:sold"),),
+    permitted_transfers=(PermittedTransfer("fees:participants", "fees:sold"),),
     logs=(Log.ACCESS,),
 )
-ENTRY_VOIDED: Final = Entry(
+ENTRY_VOIDED: Final = EntryDeclaration(
     kind="tournament.entry_void",
     record=EntryVoided,
-    moves=(Moves("fees:sold", "fees:participants"),),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer("fees:sold", "fees:participants"),),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-PRIZE_PAID: Final = Entry(
+PRIZE_PAID: Final = EntryDeclaration(
     kind="tournament.prize",
     record=PrizePaid,
-    moves=(Moves("fees:prizes", "fees:participants"),),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer("fees:prizes", "fees:participants"),),
+    significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-ROUND_BEGUN: Final = Entry(
+ROUND_BEGUN: Final = EntryDeclaration(
     kind="tournament.round",
     record=RoundBegun,
-    moves=(Moves("tournament:entry", _POINTS_ACCOUNTS),),
-    writes=(PlayKey.PURSE,),
-    may_write=(KernelKey.SELECTION,),
+    permitted_transfers=(PermittedTransfer("tournament:entry", _POINTS_ACCOUNTS),),
+    written_keys=(PlayKey.PURSE,),
+    optional_keys=(KernelKey.SELECTION,),
     logs=(Log.ACCESS,),
 )
-ROUND_ENDED: Final = Entry(
+ROUND_ENDED: Final = EntryDeclaration(
     kind="tournament.round_end",
     record=RoundEnded,
-    moves=(Moves(_POINTS_ACCOUNTS, "tournament:closed"), Moves(_WON_POINTS_ACCOUNTS, "tournament:closed")),
-    writes=(PlayKey.PURSE,),
+    permitted_transfers=(
+        PermittedTransfer(_POINTS_ACCOUNTS, "tournament:closed"),
+        PermittedTransfer(_WON_POINTS_ACCOUNTS, "tournament:closed"),
+    ),
+    written_keys=(PlayKey.PURSE,),
     logs=(Log.ACCESS,),
 )
-PURSE_GAME_START: Final = Entry(
+PURSE_GAME_START: Final = EntryDeclaration(
     kind="tournament.game",
     is_bookkeeping=True,
     record=GameRecord,
-    about="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
-    moves=(Moves(_POINTS_ACCOUNTS, "tournament:wager"),),
+    description="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
+    permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
     counts={"tournament_games": 1},
-    writes=(PlayKey.PURSE_GAME,),
-    may_write=(PlayKey.DEFINITION, PlayKey.PURSE),
+    written_keys=(PlayKey.PURSE_GAME,),
+    optional_keys=(PlayKey.DEFINITION, PlayKey.PURSE),
 )
-PURSE_GAME_CHOICE: Final = Entry(
+PURSE_GAME_CHOICE: Final = EntryDeclaration(
     kind=PURSE_GAME_CHOICE_KIND,
     is_bookkeeping=True,
     record=GameChoice,
-    about="A further step of a game played with points was taken: a choice, with its stake and draws.",
-    moves=(Moves(_POINTS_ACCOUNTS, "tournament:wager"),),
+    description="A further step of a game played with points was taken: a choice, with its stake and draws.",
+    permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
 )
-PURSE_GAME_END: Final = Entry(
+PURSE_GAME_END: Final = EntryDeclaration(
     kind="tournament.game_end",
     is_bookkeeping=True,
     record=PurseGameEnd,
-    moves=(Moves("tournament:win", _WON_POINTS_ACCOUNTS), Moves("tournament:push", _POINTS_ACCOUNTS)),
-    writes=(PlayKey.PURSE_GAME, PlayKey.PURSE),
+    permitted_transfers=(
+        PermittedTransfer("tournament:win", _WON_POINTS_ACCOUNTS),
+        PermittedTransfer("tournament:push", _POINTS_ACCOUNTS),
+    ),
+    written_keys=(PlayKey.PURSE_GAME, PlayKey.PURSE),
 )
-PURSE_GAME_VOID: Final = Entry(
+PURSE_GAME_VOID: Final = EntryDeclaration(
     kind="tournament.game_void",
     is_bookkeeping=True,
     record=PurseGameVoid,
-    moves=(Moves("tournament:push", _POINTS_ACCOUNTS),),
-    writes=(PlayKey.PURSE_GAME,),
-    may_write=(KernelKey.FAULT,),
-    significance=Significance(Effect.LOG),
+    permitted_transfers=(PermittedTransfer("tournament:push", _POINTS_ACCOUNTS),),
+    written_keys=(PlayKey.PURSE_GAME,),
+    optional_keys=(KernelKey.FAULT,),
+    significance=Significance(EventEffect.LOG),
 )

@@ -65,13 +65,19 @@ from egm.features.tournament.rounds import (
     void_entry,
 )
 from egm.kernel.entries import list_entries
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
-from egm.kernel.states import AWAKE, RULING, STATES_AFTER_SELF_TEST, STATES_SHOWING_OUTCOME, only
+from egm.kernel.states import (
+    STATES_AFTER_BOOT,
+    STATES_AFTER_SELF_TEST,
+    STATES_FOR_RULINGS,
+    STATES_SHOWING_OUTCOME,
+    single_state,
+)
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
 from egm.play.choosing import set_bet
@@ -90,20 +96,20 @@ from egm.play.rulings import (
     open_game_has_neither_outcome_nor_win,
 )
 from egm.staff.desk import MenuEntry
-from egm.staff.form import REASON_FIELD, Field, FieldKind, Form, build_form_rule
+from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField, build_form_rule
 from egm.staff.options import no_position_is_in_use
 
 #: Only while the service menu is open.
-_MENU_STATE: Final = only(State.SERVICE_MENU)
+_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 #: Only while the machine is in a tournament and no game is open.
-_TOURNAMENT_STATE: Final = only(State.TOURNAMENT)
+_TOURNAMENT_STATE: Final = single_state(State.TOURNAMENT)
 #: Only while a game is shown.
-_PLAYING_STATE: Final = only(State.PLAYING)
+_PLAYING_STATE: Final = single_state(State.PLAYING)
 
 #: Form field of an entry's number.
-_ENTRY_NUMBER_FIELD: Final = Field(name="entry", kind=FieldKind.NUMBER, value_min=1, value_max=10**6)
+_ENTRY_NUMBER_FIELD: Final = FormField(name="entry", kind=FieldKind.NUMBER, value_min=1, value_max=10**6)
 #: Form field of the participant's number.
-_PARTICIPANT_FIELD: Final = Field(name="participant")
+_PARTICIPANT_FIELD: Final = FormField(name="participant")
 #: Guards on removing the rules.
 _REMOVAL_GUARDS: Final = (tournament_is_off, tournament_is_over_or_unsold)
 #: Guards on installing rules.
@@ -133,28 +139,28 @@ _FORMS: Final = (
         event=TournamentEvent.INSTALL_RULES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=_INSTALLATION_GUARDS,
+        submission_guards=_INSTALLATION_GUARDS,
     ),
     Form(
         id="tournament_rules_out",
         event=TournamentEvent.REMOVE_RULES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=(rules_are_installed, *_REMOVAL_GUARDS),
+        submission_guards=(rules_are_installed, *_REMOVAL_GUARDS),
     ),
     Form(
         id="tournament_enter",
         event=TournamentEvent.ENTER_TOURNAMENT,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=_ENTERING_GUARDS,
+        submission_guards=_ENTERING_GUARDS,
     ),
     Form(
         id="tournament_leave",
         event=TournamentEvent.LEAVE_TOURNAMENT,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=(tournament_is_on, no_round_is_played),
+        submission_guards=(tournament_is_on, no_round_is_played),
     ),
     Form(
         id="tournament_entry",
@@ -164,10 +170,10 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="fee_cents", kind=FieldKind.AMOUNT, value_min=1),
-            Field(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
+            FormField(name="fee_cents", kind=FieldKind.AMOUNT, value_min=1),
+            FormField(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
         ),
-        needs=(rules_are_installed, entries_are_open),
+        submission_guards=(rules_are_installed, entries_are_open),
     ),
     Form(
         id="tournament_round",
@@ -177,9 +183,9 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="round", kind=FieldKind.NUMBER, value_min=1, value_max=20),
+            FormField(name="round", kind=FieldKind.NUMBER, value_min=1, value_max=20),
         ),
-        needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
+        submission_guards=(tournament_is_on, installed_rules_describe_machine, position_is_free),
     ),
     Form(
         id="tournament_round_end",
@@ -187,10 +193,10 @@ _FORMS: Final = (
         permission=Permission.SETTLE,
         subject="players",
         fields=(
-            Field(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
+            FormField(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
             REASON_FIELD,
         ),
-        needs=(tournament_is_on, purse_is_open, purse_game_is_closed),
+        submission_guards=(tournament_is_on, purse_is_open, purse_game_is_closed),
     ),
     Form(
         id="tournament_void",
@@ -198,7 +204,7 @@ _FORMS: Final = (
         permission=Permission.SETTLE,
         subject="players",
         fields=(_ENTRY_NUMBER_FIELD, REASON_FIELD),
-        needs=(rules_are_installed,),
+        submission_guards=(rules_are_installed,),
     ),
     Form(
         id="tournament_prize",
@@ -208,9 +214,9 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1),
+            FormField(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1),
         ),
-        needs=_PRIZE_PAYMENT_GUARDS,
+        submission_guards=_PRIZE_PAYMENT_GUARDS,
     ),
 )
 
@@ -218,7 +224,12 @@ _FORMS: Final = (
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ staff
     build_form_rule(
-        _FORMS, TournamentEvent.INSTALL_RULES, _MENU_STATE, _INSTALLATION_GUARDS, install_rules, Next.SAME
+        _FORMS,
+        TournamentEvent.INSTALL_RULES,
+        _MENU_STATE,
+        _INSTALLATION_GUARDS,
+        install_rules,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -226,10 +237,15 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (rules_are_installed, *_REMOVAL_GUARDS),
         remove_rules,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
-        _FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU_STATE, _ENTERING_GUARDS, enter_tournament, Next.SAME
+        _FORMS,
+        TournamentEvent.ENTER_TOURNAMENT,
+        _MENU_STATE,
+        _ENTERING_GUARDS,
+        enter_tournament,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -237,7 +253,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (tournament_is_on, no_round_is_played),
         leave_tournament,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -252,7 +268,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
             participant_may_enter,
         ),
         sell_entry,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -260,7 +276,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
         begin_round,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -268,7 +284,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (tournament_is_on, purse_is_open, purse_game_is_closed, ending_and_reason_are_stated),
         end_round,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -276,7 +292,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (rules_are_installed, entry_may_be_void),
         void_entry,
-        Next.SAME,
+        NextState.SAME,
     ),
     build_form_rule(
         _FORMS,
@@ -284,7 +300,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU_STATE,
         (*_PRIZE_PAYMENT_GUARDS, prize_may_be_paid),
         pay_prize,
-        Next.SAME,
+        NextState.SAME,
     ),
     # ------------------------------------------------------------------ games with points
     # A round whose points no longer cover the bet and its raises is over after the event that made it so.
@@ -308,7 +324,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _TOURNAMENT_STATE,
         (requested_bet_fits_tournament_wager,),
         (set_bet,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
@@ -316,7 +332,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _PLAYING_STATE,
         (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_purse_game,),
-        Next.SAME,
+        NextState.SAME,
         REPORT,
     ),
     Rule(
@@ -324,18 +340,22 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         STATES_SHOWING_OUTCOME,
         (purse_game_is_open, outcome_is_of_open_game),
         (end_purse_game,),
-        Next.DERIVED,
+        NextState.DERIVED,
     ),
     Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
-    Rule(TournamentEvent.ROUND_TIME, AWAKE),
+    Rule(TournamentEvent.ROUND_TIME, STATES_AFTER_BOOT),
     # ------------------------------------------------------------------ a game with points that cannot end
     build_form_rule(
-        PLAY_FORMS, EventType.REFUND_GAME, RULING, (purse_game_is_open, game_cannot_end), refund_purse_game
+        PLAY_FORMS,
+        EventType.REFUND_GAME,
+        STATES_FOR_RULINGS,
+        (purse_game_is_open, game_cannot_end),
+        refund_purse_game,
     ),
     build_form_rule(
         PLAY_FORMS,
         EventType.FORFEIT_GAME,
-        RULING,
+        STATES_FOR_RULINGS,
         (purse_game_is_open, forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
         forfeit_purse_game,
     ),
@@ -346,7 +366,7 @@ class RoundClock(DueEventService):
     """Service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"
-    event = TournamentEvent.ROUND_TIME
+    due_event = TournamentEvent.ROUND_TIME
 
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the round's next clock event: the tournament's start, or a full minute left.
@@ -357,17 +377,17 @@ class RoundClock(DueEventService):
         purse = find_open_purse(machine)
         starts = None if purse is None else find_future_start(machine)
         if starts is not None:
-            return max(0.0, (starts - machine.times.now()).total_seconds()) + 0.1
+            return max(0.0, (starts - machine.timekeeper.now()).total_seconds()) + 0.1
         if purse is None or not purse.round_end:
             return None
-        left = datetime.fromisoformat(purse.round_end) - machine.times.read_steady_time()
+        left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
         seconds = left.total_seconds()
         return None if seconds < 0 else seconds % 60 + 0.1
 
 
 def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the round clock of one player position; install the path of the tournament's rules file."""
-    context.engine.machine.install(RulesFile(context.folder.root / RULES_FILE_NAME))
+    context.engine.machine.install(RulesFile(context.state_folder.root / RULES_FILE_NAME))
     return (RoundClock(context),)
 
 
@@ -382,13 +402,13 @@ def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
 
 TOURNAMENT: Final = Feature(
     name="tournament",
-    keys=TournamentKey,
-    values={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
-    entries=list_entries(entries),
-    events=EVENTS,
+    storage_keys=TournamentKey,
+    value_types={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
+    entry_declarations=list_entries(entries),
+    payload_classes=EVENTS,
     rules=_RULES,
-    states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
-    offers=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
-    position_services=(create_round_clock,),
-    notices=iter_tournament_notices,
+    derived_states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
+    contributions=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
+    position_service_factories=(create_round_clock,),
+    list_notices=iter_tournament_notices,
 )

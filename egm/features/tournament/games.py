@@ -93,7 +93,7 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     It must equal the wager fixed by the tournament. At a table, where chips are laid one after the other, it
     may be less. The game must accept it.
     """
-    request, purse = event.of(BetRequest), find_open_purse(machine)
+    request, purse = event.read_payload(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})
     game = machine.games.get(machine.selection.game_id)
     if purse is None or game is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
@@ -209,12 +209,12 @@ def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
 
 def compute_round_end(machine: Machine, purse: Purse) -> str:
     """Return the time at which a round ends that starts now (ISO 8601)."""
-    return (machine.times.read_steady_time() + timedelta(minutes=purse.round_minutes)).isoformat()
+    return (machine.timekeeper.read_steady_time() + timedelta(minutes=purse.round_minutes)).isoformat()
 
 
 def continue_purse_game(machine: Machine, event: Event) -> None:
     """Continue the open game: record the choice, its stake in points and the next step, then show the result."""
-    choice, game = event.of(ChoiceRequest).value, require_open_game(machine)
+    choice, game = event.read_payload(ChoiceRequest).value, require_open_game(machine)
     conversation = machine.component(GameInProgress).conversation
     staked = conversation.decision.get_added_credits(choice)
     step = take_step(machine, conversation, choice, progressives.continue_round(machine, game), None)

@@ -90,7 +90,7 @@ def is_in_tournament(machine: Machine) -> bool:
 
 def read_local_time(machine: Machine) -> datetime:
     """Return the date and time at the venue, without a time zone, as the rules state them."""
-    return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
+    return machine.timekeeper.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
 def find_instant(machine: Machine, local_time: datetime) -> datetime:
@@ -104,7 +104,7 @@ def find_instant(machine: Machine, local_time: datetime) -> datetime:
 
 def has_started(machine: Machine, rules: Tournament) -> bool:
     """Return whether the starting time stated in a tournament's rules has passed."""
-    return machine.times.now() >= find_instant(machine, rules.starts)
+    return machine.timekeeper.now() >= find_instant(machine, rules.starts)
 
 
 def find_future_start(machine: Machine) -> datetime | None:
@@ -118,7 +118,7 @@ def find_future_start(machine: Machine) -> datetime | None:
 def has_ended(machine: Machine, rules: Tournament) -> bool:
     """Return whether the stated length of a tournament has passed since its start."""
     end = find_instant(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
-    return machine.times.now() >= end
+    return machine.timekeeper.now() >= end
 
 
 def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
@@ -252,4 +252,6 @@ def remove_rules(machine: Machine, event: Event) -> None:
 def build_mode(machine: Machine) -> TournamentMode:
     """Return the record that puts the machine into the tournament of the installed rules from now on."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
-    return TournamentMode(digest=installed.digest, since=machine.times.now().isoformat(timespec="seconds"))
+    return TournamentMode(
+        digest=installed.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")
+    )

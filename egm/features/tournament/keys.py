@@ -1,12 +1,12 @@
 """Storage keys of tournaments. The points of each position are stored by play (:class:`egm.play.keys.PlayKey`)."""
 
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class TournamentKey(Key):
     """Storage keys of tournaments: the installed rules, and whether the machine is in the tournament."""
 
-    RULES = "tournament_rules", ClearAction.IDENTITY, Owner.MACHINE
+    RULES = "tournament_rules", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The rules of the tournament for which the machine will be used; players can read them once installed."""
-    MODE = "tournament", ClearAction.TRANSIENT, Owner.MACHINE
+    MODE = "tournament", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The record of the tournament that the machine is in; absent outside a tournament."""

@@ -19,16 +19,16 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.purse import find_purse
-from egm.staff.desk import MenuPage, Move, refuse
+from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.words import (
     BACK,
     build_column_titles,
+    build_local_text,
+    build_money_text,
+    build_number_text,
     build_pair_table,
-    say,
-    say_local,
-    say_money,
-    say_number,
-    say_plain,
+    build_plain_text,
+    build_text,
 )
 
 
@@ -42,17 +42,19 @@ class TournamentPage(MenuPage):
         if standings := _list_standings(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
             tables.append(
-                PageTable(title=say("service.tournament.standings"), columns=columns, rows=standings)
+                PageTable(title=build_text("service.tournament.standings"), columns=columns, rows=standings)
             )
         faults = _list_faults(machine)
         if faults:
-            rows = tuple(PageRow(cells=(say_plain(fault),), icon="warning") for fault in faults)
-            tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
-        return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
+            rows = tuple(PageRow(cells=(build_plain_text(fault),), icon="warning") for fault in faults)
+            tables.append(PageTable(title=build_text("service.tournament.faults"), rows=rows))
+        return ServicePage(
+            id="", title=build_text("service.menu.tournament"), tables=tuple(tables), actions=(BACK,)
+        )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse every action, because the page offers none."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
@@ -71,11 +73,11 @@ def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
     return tuple(
         PageRow(
             cells=(
-                say_number(entry),
-                say_plain(participant),
-                say_number(number),
-                say_number(points),
-                say(f"service.tournament.result_{status}"),
+                build_number_text(entry),
+                build_plain_text(participant),
+                build_number_text(number),
+                build_number_text(points),
+                build_text(f"service.tournament.result_{status}"),
             )
         )
         for number, points, entry, participant, status in sorted(
@@ -106,20 +108,20 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     """Yield a row (label and value) for each statement about the installed rules."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
-    yield "tournament.file", say_plain(digest)
+    yield "tournament.file", build_plain_text(digest)
     installed, rules = machine.memory.read(InstalledRules, TournamentKey.RULES), read_installed_rules(machine)
     if installed is None or rules is None:
         return
-    yield "tournament.name", say_local({"en": rules.name.en, "fr": rules.name.fr})
-    yield "tournament.installed", say_plain(installed.digest[:16])
-    yield "tournament.starts", say_plain(f"{rules.starts:%Y-%m-%d %H:%M}")
-    yield "tournament.fee", say_money(rules.entries.fee_cents)
-    yield "tournament.mode", say(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
+    yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})
+    yield "tournament.installed", build_plain_text(installed.digest[:16])
+    yield "tournament.starts", build_plain_text(f"{rules.starts:%Y-%m-%d %H:%M}")
+    yield "tournament.fee", build_money_text(rules.entries.fee_cents)
+    yield "tournament.mode", build_text(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
     purse = find_purse(machine)
     if purse is None:
         return
-    yield "tournament.entry_number", say_number(purse.entry_number)
-    yield "tournament.participant", say_plain(purse.participant)
-    yield "tournament.round_number", say_number(purse.round_number)
-    yield "tournament.games", say_number(purse.games_played)
-    yield "tournament.won", say_number(purse.won_points)
+    yield "tournament.entry_number", build_number_text(purse.entry_number)
+    yield "tournament.participant", build_plain_text(purse.participant)
+    yield "tournament.round_number", build_number_text(purse.round_number)
+    yield "tournament.games", build_number_text(purse.games_played)
+    yield "tournament.won", build_number_text(purse.won_points)

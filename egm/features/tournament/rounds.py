@@ -135,7 +135,7 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     """Return the purses (points and progress) of all rounds that are being played, at all positions."""
     machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
-    names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
+    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in machines)
     purse_states = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]
     return tuple(purse for purse in purses if not purse.ending)
@@ -145,7 +145,8 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position has a pending money transfer of a host or a pending ticket query."""
     positions = [
-        position.engine.machine for position in machine.component(RunningPositions).by_number.values()
+        position.engine.machine
+        for position in machine.component(RunningPositions).position_by_number.values()
     ]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
@@ -200,7 +201,7 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
     It may always start later; to start here, the machine must be in the tournament and fit its rules, and
     this position must be free.
     """
-    match event.of(EntryForm).start:
+    match event.read_payload(EntryForm).start:
         case "later":
             return True
         case "here":
@@ -212,19 +213,19 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 def entries_are_open(machine: Machine, _: Event) -> bool:
     """Return whether the rules allow participants to register now."""
     rules = read_installed_rules(machine)
-    return rules is not None and machine.times.now() <= find_instant(machine, rules.entries.closes)
+    return rules is not None and machine.timekeeper.now() <= find_instant(machine, rules.entries.closes)
 
 
 @refusal_code("fee_is_the_published")
 def fee_matches_rules(machine: Machine, event: Event) -> bool:
     """Return whether the fee that the form states as received equals the fee in the rules."""
     rules = read_installed_rules(machine)
-    return rules is not None and event.of(EntryForm).fee_cents == rules.entries.fee_cents
+    return rules is not None and event.read_payload(EntryForm).fee_cents == rules.entries.fee_cents
 
 
 def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form names a participant and an entry number that was never sold at this machine."""
-    form = event.of(EntryForm)
+    form = event.read_payload(EntryForm)
     used_entries = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
 
@@ -234,7 +235,7 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
 
     Only the entries sold at this machine are known.
     """
-    rules, participant = read_installed_rules(machine), event.of(EntryForm).participant.strip()
+    rules, participant = read_installed_rules(machine), event.read_payload(EntryForm).participant.strip()
     if rules is None:
         return False
     sold = [sale.participant for sale in read_sold_entries(machine).values()]
@@ -248,7 +249,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
     The entry must not be another participant's, and the round must be its next one. An interrupted round may
     be repeated if the rules say so. Rounds played at other machines are unknown here.
     """
-    rules, form = read_installed_rules(machine), event.of(RoundForm)
+    rules, form = read_installed_rules(machine), event.read_payload(RoundForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
         return False
     if form.entry <= 0 or any(purse.entry_number == form.entry for purse in list_open_purses(machine)):
@@ -273,20 +274,20 @@ def _list_void_entries(machine: Machine) -> set[int]:
 @refusal_code("ending_is_stated")
 def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says how the round ends (interrupted or failed) and why."""
-    form = event.of(RoundEndForm)
+    form = event.read_payload(RoundEndForm)
     return form.status is not None and are_texts_filled_in(form.reason)
 
 
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
     """Return whether the entry was sold at this machine, is not void yet and is not being played."""
-    form = event.of(VoidForm)
+    form = event.read_payload(VoidForm)
     is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
     return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
 
 def prize_may_be_paid(machine: Machine, event: Event) -> bool:
     """Return whether the form names an entry, its participant and an amount, and no prize was paid here for it."""
-    form = event.of(PrizeForm)
+    form = event.read_payload(PrizeForm)
     if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
         return False
     records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
@@ -311,7 +312,7 @@ def round_is_over(machine: Machine, event: Event) -> bool:
 
 def is_time_over(machine: Machine, purse: Purse) -> bool:
     """Return whether the time limit of a round has passed."""
-    return bool(purse.round_end) and machine.times.read_steady_time() >= datetime.fromisoformat(
+    return bool(purse.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
         purse.round_end
     )
 
@@ -339,7 +340,7 @@ def leave_tournament(machine: Machine, event: Event) -> None:
 
 def sell_entry(machine: Machine, event: Event) -> None:
     """Record the sale of an entry and its fee; if it starts here, give the position the points for its first round."""
-    form, (digest, rules) = event.of(EntryForm), require_installed_rules(machine)
+    form, (digest, rules) = event.read_payload(EntryForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
     machine.post(
         ENTRY_SOLD,
@@ -358,7 +359,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
 
 def begin_round(machine: Machine, event: Event) -> None:
     """Give the position the points for a round of an entry, as the form says."""
-    form, persons = event.of(RoundForm), tuple(list_event_persons(machine, event))
+    form, persons = event.read_payload(RoundForm), tuple(list_event_persons(machine, event))
     _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
 
 
@@ -409,7 +410,7 @@ def end_finished_round(machine: Machine, _: Event) -> None:
 
 def end_round(machine: Machine, event: Event) -> None:
     """End the round early, as interrupted or failed, and record its result."""
-    form = event.of(RoundEndForm)
+    form = event.read_payload(RoundEndForm)
     persons = tuple(list_event_persons(machine, event))
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
@@ -447,7 +448,7 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
 
 def void_entry(machine: Machine, event: Event) -> None:
     """Record that an entry is void and its fee refunded at the desk."""
-    form = event.of(VoidForm)
+    form = event.read_payload(VoidForm)
     sale = read_sold_entries(machine)[form.entry]
     machine.post(
         ENTRY_VOIDED,
@@ -464,7 +465,7 @@ def void_entry(machine: Machine, event: Event) -> None:
 
 def pay_prize(machine: Machine, event: Event) -> None:
     """Record that the prize of an entry was handed over."""
-    form = event.of(PrizeForm)
+    form = event.read_payload(PrizeForm)
     machine.post(
         PRIZE_PAID,
         PrizePaid(

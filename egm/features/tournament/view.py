@@ -61,7 +61,7 @@ def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
     """Return the minutes left in the round at this position, rounded up."""
     if not purse.round_end:
         return purse.round_minutes
-    left = datetime.fromisoformat(purse.round_end) - machine.times.read_steady_time()
+    left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
     return max(0, -(-int(left.total_seconds()) // 60))
 
 

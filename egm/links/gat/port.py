@@ -72,9 +72,9 @@ class GatPort:
     def __init__(self, context: MachineContext, port: str) -> None:
         machine = context.engine.machine
         is_own_pty = port == "pty"
-        path = str(context.folder.gat_port) if is_own_pty else port
+        path = str(context.state_folder.gat_port) if is_own_pty else port
         self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if is_own_pty else open_port)
-        self._scope = find_scope(context.file)
+        self._scope = find_scope(context.cabinet_file)
         self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         about = ReportIdentity(
@@ -161,4 +161,4 @@ class GatPort:
 
 def create_gat_port(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the GAT port if the cabinet file has one."""
-    return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)
+    return () if context.cabinet_file.gat is None else (GatPort(context, context.cabinet_file.gat.port),)

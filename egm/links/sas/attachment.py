@@ -80,7 +80,9 @@ class SasLineService:
             ),
             framing(settings.address, settings.gap_ns),
             open_port=lambda: open_port(
-                settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
+                settings.port,
+                strict=settings.framing == "strict",
+                link=context.state_folder.find_sas_port(name),
             ),
             run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,
@@ -99,7 +101,9 @@ class SasLineService:
         self._money = MoneyExceptionMonitor(self.host)
         self._watch = SasLinkWatch(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredSequenceFile(context.folder.root / f"sas-{name}.told", journal.journal_tag)
+        self._cursor = _DeliveredSequenceFile(
+            context.state_folder.root / f"sas-{name}.told", journal.journal_tag
+        )
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
@@ -143,7 +147,7 @@ class SasLineService:
             what
             for entry in entries
             for what in iter_exceptions(
-                entry, self.host.machine.entries, readout, self._answered, self._selected_game
+                entry, self.host.machine.entry_declarations, readout, self._answered, self._selected_game
             )
         ]
         self._selected_game = readout.selected_game
@@ -249,4 +253,7 @@ class _DeliveredSequenceFile:
 def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the SAS lines that the cabinet file names."""
     readings = MeterReadingCache(context.engine.machine.journal)
-    return [SasLineService(context, name, settings, readings) for name, settings in context.file.sas.items()]
+    return [
+        SasLineService(context, name, settings, readings)
+        for name, settings in context.cabinet_file.sas.items()
+    ]

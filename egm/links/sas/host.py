@@ -93,7 +93,7 @@ class SasHost:
 
     def submit_event(self, event: EventType, payload: Payload) -> None:
         """Submit an event to the machine."""
-        self.context.handle(Event(event, payload))
+        self.context.submit_event(Event(event, payload))
 
     def post_exception(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Queue an exception for this host that no journal entry raises by itself."""

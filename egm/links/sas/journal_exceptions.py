@@ -55,7 +55,9 @@ _CODES_OF_OTHER_EXCEPTIONS: Final = frozenset(
 def list_raised_exceptions(entries: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
     return _CODES_OF_OTHER_EXCEPTIONS | {
-        event.sas for _, event in entries.iter_significant() if event.sas is not None
+        event.sas_exception_code
+        for _, event in entries.iter_significant()
+        if event.sas_exception_code is not None
     }
 
 
@@ -113,13 +115,17 @@ def _iter_significant_exception(
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exception that the declaration of the journal entry's significant event names."""
     significance = entries.find_significance(entry)
-    if significance is None or significance.sas is None:
+    if significance is None or significance.sas_exception_code is None:
         return
     if entry.kind == BILL_IN.kind:
-        yield significance.sas, _encode_bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
+        yield (
+            significance.sas_exception_code,
+            _encode_bill(int(details.get("amount_cents", 0)), readout),
+            BILL_ACCEPTED,
+        )
     else:
-        yield significance.sas, b"", 0
-    if significance.sas == _STACKER_REMOVED:
+        yield significance.sas_exception_code, b"", 0
+    if significance.sas_exception_code == _STACKER_REMOVED:
         yield _STACKER_COUNT_RESET, b"", 0
 
 

@@ -61,7 +61,7 @@ class ReadoutBuilder:
                 max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback=_to_hundredths(machine.component(InstalledGames).returns.get(game_id)),
+                payback=_to_hundredths(machine.component(InstalledGames).lowest_return_by_game.get(game_id)),
             )
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
@@ -149,7 +149,7 @@ class ReadoutBuilder:
         if machine.component(Devices).hopper is None or not coin_cents:
             return None
         level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
-        faults = tuple(code for code in machine.faults if code.startswith("hopper."))
+        faults = tuple(code for code in machine.active_faults if code.startswith("hopper."))
         return HopperFacts(level_cents // coin_cents, faults)
 
     def _read_reel_stops(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from egm.integrity.events import Disabled, Enabled
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import EventType
 from egm.links.entries import (
     HOST_AWAITED,
@@ -85,14 +85,14 @@ class SasLinkWatch:
         else:
             self._host.submit_event(EventType.ENABLED, Enabled(source=source))
 
-    def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
+    def _record_event(self, entry: EntryDeclaration[HostNamed], *, silent: bool) -> None:
         """Record a change of the host's link in the journal; ``silent`` says whether the host has stopped polling."""
         machine = self._host.machine
         machine.post(
             entry,
             HostNamed(host=self._host.name),
             state={
-                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.read_steady_time().isoformat()
+                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.timekeeper.read_steady_time().isoformat()
                 if silent
                 else None
             },
@@ -112,7 +112,7 @@ class SasLinkWatch:
         if limit is None or since is None:
             return
         # A clock set back since then counts as no silence yet, never as a longer wait.
-        silent_seconds = max(0.0, (self._host.machine.times.read_steady_time() - since).total_seconds())
+        silent_seconds = max(0.0, (self._host.machine.timekeeper.read_steady_time() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.submit_event(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
             return

@@ -231,9 +231,9 @@ class SharedTableState:
     """
 
     round_id: str
-    shared_keys: tuple[str, ...]
-    shared_state: JSON
-    standing_bet_keys: tuple[str, ...] = omit_if_default(())
+    shared_keys: tuple[str, ...] = field(metadata=stored_as("keys"))
+    shared_state: JSON = field(metadata=stored_as("table"))
+    standing_bet_keys: tuple[str, ...] = omit_if_default((), key="bound")
     """The shared keys of the table's state on which standing bets depend."""
 
 
@@ -290,17 +290,17 @@ class MysteryPrizeWon:
     play_id: str | None = omit_if_default(None)
     """The play id of the game that won it, or None if no wager of this machine did."""
     pool: str
-    claim_id: str
-    contribution_number: Count
+    claim_id: str = field(metadata=stored_as("claim"))
+    contribution_number: Count = field(metadata=stored_as("sequence"))
     """The sequence number of the contribution that won the prize."""
     amount_cents: Cents
-    hit_number: Count
+    hit_number: Count = field(metadata=stored_as("order"))
     """The number of this hit among all hits of its level."""
-    opened_secret: Mapping[str, JSON]
+    opened_secret: Mapping[str, JSON] = field(metadata=stored_as("trigger"))
     """The opened secret as the JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
     commitment: Digest | None
     """The controller's commitment to the secret, as first received; None if none was received."""
-    is_proved: bool
+    is_proved: bool = field(metadata=stored_as("proved"))
     """Whether the opened secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     """The hits that the prize adds to its game, if that is still open."""

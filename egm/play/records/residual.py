@@ -22,7 +22,7 @@ class ResidualTerms:
 def build_residual_terms(machine: Machine) -> ResidualTerms:
     """Return the residual-credit terms of a position; games and options change only between two starts."""
     least_cents = [
-        cents * machine.find_least_stake(game_id, cents)
+        cents * machine.find_smallest_stake_credits(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
         for cents in denominations
     ]

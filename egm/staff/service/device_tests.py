@@ -32,9 +32,9 @@ from egm.staff.entries import (
     JobFailed,
     JobPrinted,
     Matrix,
-    TestCoins,
+    TestCoinsPaid,
+    TestPaperRead,
     TestPaperReturned,
-    TestRead,
     TouchCalibrated,
 )
 from egm.staff.events import DeviceTest
@@ -78,7 +78,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 
     def device_is_free(machine: Machine, event: Event) -> bool:
         """Return whether the device to test exists, does not serve a player, and meets the test's conditions."""
-        test = event.of(DeviceTest)
+        test = event.read_payload(DeviceTest)
         match test.test:
             case "print":
                 return (
@@ -90,7 +90,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                     machine.component(Devices).hopper is not None
                     and machine.memory.get(MoneyKey.HOPPER) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
-                    and not _HOPPER_DOORS.isdisjoint(machine.doors_open)
+                    and not _HOPPER_DOORS.isdisjoint(machine.open_doors)
                     and test.coins is not None
                     and 1 <= test.coins <= machine.profile.staff.test_coins_max
                 )
@@ -111,7 +111,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 @refusal_code("acceptor_is_tested")
 def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
-    return machine.component(ServiceDesk).bench.is_testing_acceptor
+    return machine.component(ServiceDesk).workbench.is_testing_acceptor
 
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
@@ -129,7 +129,7 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
     """Record a device test, and start it on the device."""
-    test, bench = event.of(DeviceTest), machine.component(ServiceDesk).bench
+    test, bench = event.read_payload(DeviceTest), machine.component(ServiceDesk).workbench
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)
         return
@@ -138,11 +138,11 @@ def start_test(machine: Machine, event: Event) -> None:
         TEST_STARTED,
         DeviceTestStarted(
             device=test.device,
-            test=test.test,
+            test_kind=test.test,
             person=find_actor(machine, event),
             coins=test.coins,
-            on=test.on,
-            outputs=test.outputs,
+            takes_paper=test.on,
+            switched_on_outputs=test.outputs,
         ),
         entry_id=test_id,
     )
@@ -161,12 +161,12 @@ def start_test(machine: Machine, event: Event) -> None:
 
 def _store_calibration(machine: Machine, event: Event) -> None:
     """Store the touch-screen calibration that the event contains; it applies from now on."""
-    a, b, c, d, e, f = event.of(DeviceTest).matrix
+    a, b, c, d, e, f = event.read_payload(DeviceTest).matrix
     new_matrix: Matrix = (a, b, c, d, e, f)
     details = TouchCalibrated(
         person=find_actor(machine, event),
-        before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
-        after=new_matrix,
+        matrix_before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
+        matrix_after=new_matrix,
     )
     machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(new_matrix)})
 
@@ -179,16 +179,18 @@ def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
 
 def return_test_paper(machine: Machine, event: Event) -> None:
     """Return to the person the bill or ticket that the acceptor has read; a ticket's number is not recorded."""
-    acceptor, paper = machine.component(Devices).acceptor, event.of(PaperEscrowed)
+    acceptor, paper = machine.component(Devices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
         acceptor.return_bill(paper.escrow)
-    machine.post(TEST_PAPER_READ, TestRead(amount_cents=paper.face_cents))
+    machine.post(TEST_PAPER_READ, TestPaperRead(amount_cents=paper.face_cents))
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
-    refusal = event.of(PaperRefused)
-    details = TestPaperReturned(event=event.type.value, reason=refusal.reason, ticket=refusal.ticket)
+    refusal = event.read_payload(PaperRefused)
+    details = TestPaperReturned(
+        reported_event=event.type.value, reason=refusal.reason, is_ticket=refusal.ticket
+    )
     machine.post(TEST_PAPER_RETURNED, details)
 
 
@@ -204,16 +206,22 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
-    printing, reason = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
+    printing, reason = (
+        machine.memory.require(PrintingRecord, MoneyKey.PRINT),
+        event.read_payload(PrintFailure).why,
+    )
     machine.post(TEST_TICKET_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
-    payout, paid_coins = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
+    payout, paid_coins = (
+        machine.memory.require(PayoutRecord, MoneyKey.HOPPER),
+        event.read_payload(CoinsPaid).paid_coins,
+    )
     machine.post(
         TEST_COINS_PAID,
-        TestCoins(id=payout.payout_id, ordered_coins=payout.coins, paid_coins=paid_coins),
+        TestCoinsPaid(id=payout.payout_id, ordered_coins=payout.coins, paid_coins=paid_coins),
         state={MoneyKey.HOPPER: None},
     )
     machine.notice = Notice(code="test_coins", values={"paid": paid_coins, "ordered": payout.coins})

@@ -16,9 +16,25 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
-from egm.staff.desk import GoBack, MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, SubmitEvent, refuse
+from egm.staff.desk import (
+    GoBack,
+    MenuEntry,
+    MenuPage,
+    OpenPage,
+    PageResult,
+    ServiceDesk,
+    SubmitEvent,
+    build_refusal,
+)
 from egm.staff.events import DeviceTest
-from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
+from egm.staff.words import (
+    BACK,
+    build_code_text,
+    build_column_titles,
+    build_pair_table,
+    build_plain_text,
+    build_text,
+)
 
 
 class DeviceListPage(MenuPage):
@@ -26,13 +42,13 @@ class DeviceListPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
-        bench = machine.component(ServiceDesk).bench
+        bench = machine.component(ServiceDesk).workbench
         rows = tuple(
             PageRow(
                 cells=(
-                    say_plain(name),
-                    say_code("device", kind),
-                    say_plain(bench.identities.get(name, "")),
+                    build_plain_text(name),
+                    build_code_text("device", kind),
+                    build_plain_text(bench.identities.get(name, "")),
                     _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
@@ -41,28 +57,28 @@ class DeviceListPage(MenuPage):
             for name, kind in bench.kind_by_device_name.items()
         )
         screens = tuple(
-            PageRow(cells=(say(f"service.test.{name}"),), action=f"screen:{name}")
+            PageRow(cells=(build_text(f"service.test.{name}"),), action=f"screen:{name}")
             for name in (*_PATTERNS, _CALIBRATE_ACTION)
         )
         return ServicePage(
             id="",
-            title=say("service.menu.devices"),
+            title=build_text("service.menu.devices"),
             tables=(
                 PageTable(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
-                PageTable(title=say("service.test.screen"), rows=screens),
+                PageTable(title=build_text("service.test.screen"), rows=screens),
             ),
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE_ACTION):
             return OpenPage(TouchCalibrationPage())
-        if subject == "device" and name in machine.component(ServiceDesk).bench.kind_by_device_name:
+        if subject == "device" and name in machine.component(ServiceDesk).workbench.kind_by_device_name:
             return OpenPage(DevicePage(name))
         pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
-        return refuse("not_offered") if pattern is None else OpenPage(ScreenTestPage(pattern))
+        return build_refusal("not_offered") if pattern is None else OpenPage(ScreenTestPage(pattern))
 
 
 #: Tests that the screen runs by itself.
@@ -73,9 +89,9 @@ _CALIBRATE_ACTION: Final = "calibrate"
 
 def _find_worst_fault(machine: Machine, kind: str) -> PageText:
     """Return the most severe active fault of a kind of device, as text; empty if it has none."""
-    codes = [code for code in list_faults_to_show(machine.faults) if code.partition(".")[0] == kind]
-    codes.sort(key=lambda code: not machine.faults[code]["locks"])
-    return say_code("tilt.text", codes[0]) if codes else say_plain("")
+    codes = [code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == kind]
+    codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
+    return build_code_text("tilt.text", codes[0]) if codes else build_plain_text("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +103,16 @@ class ScreenTestPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
-            id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
+            id="",
+            title=build_text(f"service.test.{self.pattern}"),
+            test=True,
+            pattern=self.pattern,
+            actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 class TouchCalibrationPage(MenuPage):
@@ -100,20 +120,20 @@ class TouchCalibrationPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""
-        return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
+        return ServicePage(id="", title=build_text("service.test.calibrate"), test=True, pattern="calibrate")
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Store the touch-screen calibration if the touches fit the crosses."""
-        person = machine.component(ServiceDesk).person
+        person = machine.component(ServiceDesk).signed_in_person
         if action != "crosses" or person is None:
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         try:
             numbers = [int(word) for word in text.split()]
             matrix = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
         except (ValueError, CalibrationError):
-            return GoBack(1, say("service.refused.touches"))
+            return GoBack(1, build_text("service.refused.touches"))
         signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
-        return SubmitEvent(Event(EventType.TEST, replace(signed, matrix=matrix)), pages=1)
+        return SubmitEvent(Event(EventType.TEST, replace(signed, matrix=matrix)), pages_to_leave=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,34 +144,36 @@ class DevicePage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
-        bench = machine.component(ServiceDesk).bench
+        bench = machine.component(ServiceDesk).workbench
         kind = bench.kind_by_device_name[self.name]
-        news = tuple(PageRow(cells=(say_plain(line),)) for line in bench.last_reports.get(self.name, ()))
+        news = tuple(
+            PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.name, ())
+        )
         head = build_pair_table(
             (
-                ("column.kind", say_code("device", kind)),
-                ("column.identity", say_plain(bench.identities.get(self.name, ""))),
+                ("column.kind", build_code_text("device", kind)),
+                ("column.identity", build_plain_text(bench.identities.get(self.name, ""))),
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
-        reports = PageTable(title=say("service.test.reports"), rows=news)
+        reports = PageTable(title=build_text("service.test.reports"), rows=news)
         tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
-            title=say("service.test.title", device=self.name),
+            title=build_text("service.test.title", device=self.name),
             test=True,
             tables=tables,
             prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
             actions=(BACK, *_LIST_TESTS_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
-        person = desk.person
-        test = _find_requested_test(desk.bench.kind_by_device_name[self.name], action, text)
+        person = desk.signed_in_person
+        test = _find_requested_test(desk.workbench.kind_by_device_name[self.name], action, text)
         if person is None or test is None:
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         signed = replace(test, device=self.name, person=person.id, persons=(person.id,))
         return SubmitEvent(Event(EventType.TEST, signed))
 
@@ -185,7 +207,7 @@ _OUTPUTS_BY_GROUP: Final[dict[str, tuple[str, ...]]] = {
 
 def _build_test_action(name: str, *, enabled: bool = True) -> PageAction:
     """Return the button that starts a device test."""
-    return PageAction(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
+    return PageAction(id=name, label=build_text(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
 def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
@@ -200,7 +222,7 @@ def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
-    taking = machine.component(ServiceDesk).bench.is_testing_acceptor
+    taking = machine.component(ServiceDesk).workbench.is_testing_acceptor
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
@@ -220,9 +242,9 @@ _LIST_TESTS_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction
 def _build_coin_prompt(machine: Machine) -> Prompt | None:
     """Return the prompt for the number of coins of a hopper test, or None if the profile permits none."""
     highest_coins = machine.profile.staff.test_coins_max
-    label = say("service.test.coins", most=highest_coins)
+    label = build_text("service.test.coins", most=highest_coins)
     return (
-        Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay"))
+        Prompt(label=label, kind="digits", length_max=2, confirm=build_text("service.test.pay"))
         if highest_coins
         else None
     )
@@ -230,13 +252,16 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
 
 def _build_input_table(machine: Machine) -> PageTable:
     """Return the table with the current state of every input of the I/O board."""
-    active_inputs = machine.component(ServiceDesk).bench.active_inputs
+    active_inputs = machine.component(ServiceDesk).workbench.active_inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return PageTable(
-        title=say("service.test.inputs"),
+        title=build_text("service.test.inputs"),
         rows=tuple(
             PageRow(
-                cells=(say_code(section, name), say("service.test.on" if is_on else "service.test.off")),
+                cells=(
+                    build_code_text(section, name),
+                    build_text("service.test.on" if is_on else "service.test.off"),
+                ),
                 icon="good" if is_on else "",
             )
             for group, section, names in groups

@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
-from egm.staff.desk import CloseMenu, Move, ServiceDesk, StayOnPage, SubmitEvent, find_key_permission
+from egm.staff.desk import CloseMenu, PageResult, ServiceDesk, StayOnPage, SubmitEvent, find_key_permission
 from egm.staff.entries import (
     KEY_RETURNED,
     KEY_TURNED,
@@ -24,10 +24,10 @@ from egm.staff.entries import (
     MENU_ENTERED,
     MENU_GIVEN_UP,
     MENU_LEFT,
-    KeyMoved,
-    MenuAsked,
+    KeySwitchTurned,
     MenuEntered,
     MenuLeft,
+    MenuRequested,
     OpenMenu,
     ReasonedAct,
 )
@@ -36,8 +36,8 @@ from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
 from egm.staff.service.menu import MainMenuPage
 from egm.staff.service.sign_in import SignInPage, read_staff
-from egm.staff.tries import begin_lock_outs
-from egm.staff.words import say
+from egm.staff.tries import restart_lock_outs
+from egm.staff.words import build_text
 
 #: The longest accepted input.
 _TYPED_TEXT_LENGTH_MAX: Final = 400
@@ -48,7 +48,7 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
     """Return whether the service menu is closed, and may be opened in the way requested (by a key, or without one)."""
-    key = event.of(MenuRequest).key
+    key = event.read_payload(MenuRequest).key
     return not machine.component(ServiceDesk).is_open and (
         key in MENU_KEYS or not machine.profile.staff.menu_key
     )
@@ -56,15 +56,18 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
 
 def page_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the answer in the event belongs to the service page that is open now."""
-    return machine.component(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
+    return machine.component(ServiceDesk).is_answer_to_open_page(event.read_payload(PageAnswer).options.page)
 
 
 @refusal_code("position_is_another")
 def another_position_is_chosen(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
-    other_positions = machine.component(RunningPositions).by_number.keys() - {machine.position.number}
+    other_positions = machine.component(RunningPositions).position_by_number.keys() - {
+        machine.position.number
+    }
     return (
-        machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in other_positions
+        machine.component(ServiceDesk).signed_in_person is not None
+        and event.read_payload(MenuMove).position in other_positions
     )
 
 
@@ -76,7 +79,7 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     signed in or has authorised the event.
     """
     act = find_key_permission(machine)
-    person = machine.component(ServiceDesk).person
+    person = machine.component(ServiceDesk).signed_in_person
     return (
         act in machine.profile.staff.key_alone
         or (person is not None and person.may(act))
@@ -92,9 +95,11 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
-    switched = event.of(KeySwitched)
-    key_moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
-    machine.post(KEY_TURNED if key_moved.on else KEY_RETURNED, key_moved)
+    switched = event.read_payload(KeySwitched)
+    key_moved = KeySwitchTurned(
+        key_switch=switched.key, is_turned_on=switched.on, is_unattended=switched.unattended
+    )
+    machine.post(KEY_TURNED if key_moved.is_turned_on else KEY_RETURNED, key_moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
@@ -102,8 +107,10 @@ def open_menu(machine: Machine, event: Event) -> None:
 
     A person who comes from another player position of the machine is already signed in.
     """
-    request = event.of(MenuRequest)
-    _open_service_menu(machine, SignInPage(_sign_in_and_show_main_menu, say("service.sign_in")), request.key)
+    request = event.read_payload(MenuRequest)
+    _open_service_menu(
+        machine, SignInPage(_sign_in_and_show_main_menu, build_text("service.sign_in")), request.key
+    )
     person = machine.component(Roster).get(request.person)
     if person is not None:
         _sign_in_and_show_main_menu(machine, person)
@@ -111,12 +118,12 @@ def open_menu(machine: Machine, event: Event) -> None:
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
-    desk, number = machine.component(ServiceDesk), event.of(MenuMove).position
-    target = machine.component(RunningPositions).by_number[number]
+    desk, number = machine.component(ServiceDesk), event.read_payload(MenuMove).position
+    target = machine.component(RunningPositions).position_by_number[number]
     key = "operator" if desk.is_opened_by_key else "screen"
-    person = "" if desk.person is None else desk.person.id
-    target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
-    if target.engine.machine.component(ServiceDesk).person is None:
+    person = "" if desk.signed_in_person is None else desk.signed_in_person.id
+    target.submit_event(Event(EventType.MENU, MenuRequest(key=key, person=person)))
+    if target.engine.machine.component(ServiceDesk).signed_in_person is None:
         machine.notice = Notice(
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
@@ -126,32 +133,32 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
     """Ask the person who turned the attendant's key to sign in; after the sign-in, the key acts for that person."""
-    act, authorisation = find_key_permission(machine), event.of(Authorisation)
+    act, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
-    def act_on(machine: Machine, person: Person) -> Move:
+    def act_on(machine: Machine, person: Person) -> PageResult:
         """Record the sign-in, close the menu, and let the attendant's key act for this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
-    page = SignInPage(act_on, say(f"service.act.{act}"), permission=act)
+    page = SignInPage(act_on, build_text(f"service.act.{act}"), permission=act)
     _open_service_menu(machine, page, authorisation.key or "attendant")
-    machine.component(ServiceDesk).menu = "attendant"
+    machine.component(ServiceDesk).menu_name = "attendant"
 
 
 def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> None:
     """Open the service menu at the sign-in page, and record which key opened it, or that it was the screen."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_ASKED, MenuAsked(by=person_id), state={StaffKey.MENU: new_menu})
+    machine.post(MENU_ASKED, MenuRequested(opened_by=person_id), state={StaffKey.MENU: new_menu})
     desk.open(page)
-    desk.menu, desk.is_opened_by_key = "operator", person_id != "screen"
+    desk.menu_name, desk.is_opened_by_key = "operator", person_id != "screen"
 
 
-def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> Move:
+def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> PageResult:
     """Open the main menu for the person who has signed in."""
     _record_sign_in(machine, person, "operator")
-    machine.component(ServiceDesk).enter(person, MainMenuPage())
+    machine.component(ServiceDesk).sign_in(person, MainMenuPage())
     return StayOnPage()
 
 
@@ -164,12 +171,14 @@ def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
     """Pass the attendant's answer to the open service page; return the event that it leads to, or None."""
-    answer = event.of(PageAnswer)
+    answer = event.read_payload(PageAnswer)
     action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
-    outcome = machine.component(ServiceDesk).answer(machine, action, text)
+    outcome = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.why)) if isinstance(outcome, CloseMenu) else outcome
+        Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.reason))
+        if isinstance(outcome, CloseMenu)
+        else outcome
     )
 
 
@@ -181,7 +190,7 @@ def _clean_typed_text(value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Close the service menu, because the key was turned back, the menu timed out, or the person has finished."""
-    _sign_out(machine, event.of(MenuEnd).why)
+    _sign_out(machine, event.read_payload(MenuEnd).why)
 
 
 def close_menu_at_start(machine: Machine, _: Event) -> None:
@@ -194,7 +203,7 @@ def _sign_out(machine: Machine, reason: str) -> None:
     menu = machine.memory.read(OpenMenu, StaffKey.MENU)
     desk = machine.component(ServiceDesk)
     if menu is not None and menu.person is not None:
-        details = MenuLeft(why=reason, menu=desk.menu, person=menu.person)
+        details = MenuLeft(why=reason, menu=desk.menu_name, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
     elif menu is not None:
         machine.post(MENU_GIVEN_UP, ReasonedAct(why=reason), state={StaffKey.MENU: None})
@@ -203,6 +212,6 @@ def _sign_out(machine: Machine, reason: str) -> None:
 
 def record_roster_changes(machine: Machine, _: Event) -> None:
     """Record changes of the staff roster at power-up. If the roster cannot be read, nobody can sign in."""
-    begin_lock_outs(machine)
+    restart_lock_outs(machine)
     with contextlib.suppress(OperatorError):  # recorded, with a fault
         read_staff(machine)

@@ -10,10 +10,19 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Person
-from egm.staff.desk import GoBack, MenuPage, Move, OpenPage, ServiceDesk, StayOnPage, SubmitEvent, refuse
-from egm.staff.form import Field, FieldError, FieldKind, Form
+from egm.staff.desk import (
+    GoBack,
+    MenuPage,
+    OpenPage,
+    PageResult,
+    ServiceDesk,
+    StayOnPage,
+    SubmitEvent,
+    build_refusal,
+)
+from egm.staff.form import FieldError, FieldKind, Form, FormField
 from egm.staff.service.sign_in import PAGES, SignInPage
-from egm.staff.words import BACK, say, say_money, say_number, say_plain
+from egm.staff.words import BACK, build_money_text, build_number_text, build_plain_text, build_text
 
 #: Kind of field -> kind of prompt.
 _PROMPT_KIND_BY_FIELD_KIND: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
@@ -30,12 +39,12 @@ class FormFillingPage(MenuPage):
     """Page on which a staff form is filled in; ``values`` are the fields entered so far."""
 
     form: Form
-    values: dict[str, str | int | None] = field(default_factory=dict)
+    entered_values: dict[str, str | int | None] = field(default_factory=dict)
 
     @property
-    def _next_field(self) -> Field | None:
+    def _next_field(self) -> FormField | None:
         """Return the first field of the form that has not been entered, or None."""
-        return next((entry for entry in self.form.fields if entry.name not in self.values), None)
+        return next((entry for entry in self.form.fields if entry.name not in self.entered_values), None)
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the form's page: the fields entered, and the next field or the confirmation."""
@@ -43,33 +52,33 @@ class FormFillingPage(MenuPage):
         rows = tuple(
             PageRow(cells=(self._build_label(entry), self._format_field_value(entry)))
             for entry in self.form.fields
-            if entry.name in self.values
+            if entry.name in self.entered_values
         )
-        confirm = PageAction(id="confirm", label=say("service.confirm"), style="confirm")
+        confirm = PageAction(id="confirm", label=build_text("service.confirm"), style="confirm")
         conditions = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
-            title=say(f"form.{self.form.id}.title"),
+            title=build_text(f"form.{self.form.id}.title"),
             tables=(
                 *([PageTable(rows=rows)] if rows else []),
-                *([PageTable(title=say("service.form.needs"), rows=conditions)] if conditions else []),
+                *([PageTable(title=build_text("service.form.needs"), rows=conditions)] if conditions else []),
             ),
             prompt=None if next_field is None else self._build_prompt(next_field),
             actions=(BACK,) if next_field is not None else (BACK, confirm),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Accept the typed value of a form's field; after the last one, get authorisation and submit the form."""
         next_field = self._next_field
         if action == "enter" and next_field is not None:
             try:
-                self.values = {**self.values, next_field.name: next_field.read(text)}
+                self.entered_values = {**self.entered_values, next_field.name: next_field.parse_text(text)}
             except FieldError as error:
-                return refuse(error.reason)
+                return build_refusal(error.reason)
             return StayOnPage()
         if action != "confirm" or next_field is not None:
-            return refuse("not_offered")
-        person = machine.component(ServiceDesk).person
+            return build_refusal("not_offered")
+        person = machine.component(ServiceDesk).signed_in_person
         if person is None:
             return GoBack()
         if self.form.count_persons_needed(machine) > 1:
@@ -78,63 +87,65 @@ class FormFillingPage(MenuPage):
                     lambda machine, second: self._build_submission(
                         machine, (person, second), pages=1 + PAGES
                     ),
-                    say("service.second_person"),
+                    build_text("service.second_person"),
                     permission=self.form.permission,
                     excluded_staff_number=person.id,
                 )
             )
         return self._build_submission(machine, (person,), pages=1)
 
-    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> Move:
+    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> PageResult:
         """Return the page result that submits the form with its persons, then leaves the given number of pages."""
         values = {
-            **self.form.values,
-            **self.values,
+            **self.form.preset_values,
+            **self.entered_values,
             "form": self.form.id,
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return SubmitEvent(self._build_event(machine, values), pages=pages)
+        return SubmitEvent(self._build_event(machine, values), pages_to_leave=pages)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""
-        return machine.component(Features).rules.payloads.build_event(self.form.event, values)
+        return machine.component(Features).state_table.payloads.build_event(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
         """Return one row for each condition for submitting the form, marked by whether the condition holds now."""
-        if not self.form.needs:
+        if not self.form.submission_guards:
             return ()
-        event = self._build_event(machine, self.form.values)
+        event = self._build_event(machine, self.form.preset_values)
         return tuple(
             PageRow(
-                cells=(say(f"service.needs.{get_refusal_code(guard)}"),),
+                cells=(build_text(f"service.needs.{get_refusal_code(guard)}"),),
                 icon="good" if guard(machine, event) else "warning",
             )
-            for guard in self.form.needs
+            for guard in self.form.submission_guards
         )
 
-    def _build_label(self, entry: Field) -> PageText:
+    def _build_label(self, entry: FormField) -> PageText:
         """Return the label of a form's field as text."""
-        return say(f"form.{self.form.id}.{entry.name}")
+        return build_text(f"form.{self.form.id}.{entry.name}")
 
-    def _format_field_value(self, entry: Field) -> PageText:
+    def _format_field_value(self, entry: FormField) -> PageText:
         """Return the entered value of a form's field as text."""
-        value = self.values[entry.name]
+        value = self.entered_values[entry.name]
         if value is None:
-            return say_plain("")
+            return build_plain_text("")
         if entry.kind is FieldKind.CHOICE:
             return self._format_choice(entry, str(value))
         if entry.kind is FieldKind.AMOUNT:
-            return say_money(int(value))
-        return say_number(value) if isinstance(value, int) else say_plain(value)
+            return build_money_text(int(value))
+        return build_number_text(value) if isinstance(value, int) else build_plain_text(value)
 
-    def _format_choice(self, entry: Field, choice: str) -> PageText:
+    def _format_choice(self, entry: FormField, choice: str) -> PageText:
         """Return one of the choices of a form's field as text."""
         if entry.has_untranslated_choices:
-            return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
-        return say(f"form.{self.form.id}.{entry.name}_{choice}")
+            return (
+                build_money_text(int(choice)) if entry.name.endswith("_cents") else build_plain_text(choice)
+            )
+        return build_text(f"form.{self.form.id}.{entry.name}_{choice}")
 
-    def _build_prompt(self, entry: Field) -> Prompt:
+    def _build_prompt(self, entry: FormField) -> Prompt:
         """Return the prompt for the value of a form's field."""
         return Prompt(
             label=self._build_label(entry),

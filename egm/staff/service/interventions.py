@@ -5,11 +5,11 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.sheet import InterventionSheet, iter_last_sheets
-from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
+from egm.staff.words import BACK, build_column_titles, build_plain_text, build_text, build_time_text
 
-#: Sheets listed at the machine; ``egm intervention list`` lists them all.
+#: Sheets listed at the machine; ``egm intervention_id list`` lists them all.
 _LISTED_SHEETS_MAX: Final = 50
 
 
@@ -21,24 +21,26 @@ class InterventionListPage(MenuPage):
         rows = tuple(
             PageRow(
                 cells=(
-                    say_time(sheet.stopped),
-                    say_plain(sheet.person),
-                    say_plain(sheet.reason),
+                    build_time_text(sheet.opened_time),
+                    build_plain_text(sheet.person),
+                    build_plain_text(sheet.reason),
                     _format_end(sheet),
                 ),
                 action=sheet.id,
-                icon="" if sheet.ended else "warning",
+                icon="" if sheet.closed_time else "warning",
             )
             for sheet in _list_last_sheets(machine)
         )
         table = PageTable(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
-        return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text("service.menu.interventions"), tables=(table,), actions=(BACK,)
+        )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
         return (
-            refuse("not_offered")
+            build_refusal("not_offered")
             if selected_sheet is None
             else OpenPage(InterventionSheetPage(selected_sheet))
         )
@@ -52,22 +54,22 @@ class InterventionSheetPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the tables of the intervention sheet."""
-        title = say("service.sheet.title", number=self._sheet.id)
-        return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
+        title = build_text("service.sheet.title", number=self._sheet.id)
+        return ServicePage(id="", title=title, tables=self._sheet.build_tables(), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     """Return the sheets of the last interventions, newest first."""
-    return list(iter_last_sheets(machine.journal, machine.entries, _LISTED_SHEETS_MAX))
+    return list(iter_last_sheets(machine.journal, machine.entry_declarations, _LISTED_SHEETS_MAX))
 
 
 def _format_end(sheet: InterventionSheet) -> PageText:
     """Return when the intervention ended, or that it is open, as text."""
-    return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
+    return build_time_text(sheet.closed_time) if sheet.closed_time else build_text("service.sheet.open")
 
 
 PAGES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)

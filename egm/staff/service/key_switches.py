@@ -29,7 +29,7 @@ def iter_concerned_positions(
     ``number`` is the position to which the board belongs.
     """
     own_position, served = (
-        running_positions.by_number[number],
+        running_positions.position_by_number[number],
         tuple(running_positions.iter_positions_served(number)),
     )
     if event.type is EventType.KEY_TURNED:
@@ -51,7 +51,7 @@ def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) ->
     if not engine.accepts_event(key_event):
         return False
     if engine.state is State.TILT:
-        return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())
+        return any(fault["cleared_by"] == "attendant" for fault in machine.active_faults.values())
     if engine.state in STATES_ON_CALL:
         waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
         return any(machine.memory.get(key) is not None for key in waiting_keys)

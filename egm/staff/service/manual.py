@@ -13,17 +13,17 @@ from typing import Final
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ioboard.codec import HARD_METER_COUNT, INPUTS, TOWER_LIGHTS
 from egm.kernel.events import EventName, State
-from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageRow, PageTable, PageText
-from egm.kernel.significance import Clear, Effect
+from egm.kernel.significance import ClearCondition, EventEffect
 from egm.kernel.states import STATE_SET_NAMES, STATES_BY_URGENCY
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
 from egm.staff.interventions import DOORS_COVERED_BY_WORK
 from egm.staff.service.menu import MENU_SUBJECTS, ServiceMenu
-from egm.staff.words import say, say_code, say_plain
+from egm.staff.words import build_code_text, build_plain_text, build_text
 from meters.table import METERS, OCCURRENCE_METERS
 
 #: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
@@ -37,23 +37,23 @@ _DEVICE_FAULT_PREFIXES: Final = {
 }
 #: Effect of an event -> its catalogue text.
 _EFFECTS: Final = {
-    Effect.LOG: "log",
-    Effect.STOP: "stop",
-    Effect.HARD_STOP: "stop",
-    Effect.ACCEPTOR_OFF: "hampers",
-    Effect.PAYOUT_OFF: "hampers",
-    Effect.LAMP: "lamp",
-    Effect.OUT_OF_SERVICE: "closes",
-    Effect.LOCK: "lock",
+    EventEffect.LOG: "log",
+    EventEffect.STOP: "stop",
+    EventEffect.HARD_STOP: "stop",
+    EventEffect.ACCEPTOR_OFF: "hampers",
+    EventEffect.PAYOUT_OFF: "hampers",
+    EventEffect.LAMP: "lamp",
+    EventEffect.OUT_OF_SERVICE: "closes",
+    EventEffect.LOCK: "lock",
 }
 #: Who clears an event -> the catalogue text.
 _CLEARS: Final = {
-    Clear.NOTHING: "nothing",
-    Clear.ITSELF: "self",
-    Clear.ATTENDANT: "attendant",
-    Clear.TECHNICIAN: "technician",
-    Clear.RULING: "ruling",
-    Clear.MEMORY_CLEAR: "memory_clear",
+    ClearCondition.NOTHING: "nothing",
+    ClearCondition.ITSELF: "self",
+    ClearCondition.ATTENDANT: "attendant",
+    ClearCondition.TECHNICIAN: "technician",
+    ClearCondition.RULING: "ruling",
+    ClearCondition.MEMORY_CLEAR: "memory_clear",
 }
 #: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
 PROCEDURE_STEPS: Final = {
@@ -76,19 +76,19 @@ class ManualChapter:
 
     id: str
     columns: tuple[str, ...]
-    rows: Callable[[ServiceMenu], Iterable[tuple[PageText, ...]]]
+    build_rows: Callable[[ServiceMenu], Iterable[tuple[PageText, ...]]]
     is_for_operator: bool = True
     """Whether the chapter is also in the operator's manual; the service manual has all chapters."""
 
     @property
     def title(self) -> PageText:
         """Return the chapter's title."""
-        return say(f"manual.chapter.{self.id}")
+        return build_text(f"manual.chapter.{self.id}")
 
-    def table(self, menu: ServiceMenu) -> PageTable:
+    def build_table(self, menu: ServiceMenu) -> PageTable:
         """Return the whole chapter of the manual as a table."""
-        heads = tuple(say(f"manual.column.{name}") for name in self.columns)
-        return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.rows(menu)))
+        heads = tuple(build_text(f"manual.column.{name}") for name in self.columns)
+        return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.build_rows(menu)))
 
 
 def join_texts(keys: Iterable[str], separator: str = "") -> PageText:
@@ -101,13 +101,15 @@ def list_fault_codes() -> list[str]:
     device_codes = (
         f"{device}.{code}" for device, codes_of in _DEVICE_FAULT_PREFIXES.items() for code in codes_of
     )
-    return sorted({*device_codes, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
+    return sorted(
+        {*device_codes, "monitoring.port_taken", *(code for code in SIGNIFICANCE_BY_FAULT if "*" not in code)}
+    )
 
 
 def _iter_fault_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each fault: text, remedy, effect, who clears it, and code."""
     for code in list_fault_codes():
-        fault = get_fault(code)
+        fault = get_fault_definition(code)
         effect = (
             "stop"
             if fault.stops_play
@@ -118,18 +120,18 @@ def _iter_fault_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
             else "log"
         )
         yield (
-            say_code("tilt.text", code),
-            say(f"manual.remedy.{code}"),
-            say(f"manual.effect.{effect}"),
-            say(f"manual.clears.{fault.cleared_by}"),
-            say_plain(code),
+            build_code_text("tilt.text", code),
+            build_text(f"manual.remedy.{code}"),
+            build_text(f"manual.effect.{effect}"),
+            build_text(f"manual.clears.{fault.cleared_by}"),
+            build_plain_text(code),
         )
 
 
 def _iter_state_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each machine state, the most urgent state first: its name and its meaning."""
     for state in (*STATES_BY_URGENCY, *(state for state in State if state not in STATES_BY_URGENCY)):
-        yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
+        yield build_text(f"manual.state.{state}"), build_text(f"manual.state_means.{state}")
 
 
 def _list_permitted_roles(permission: Permission | None) -> PageText:
@@ -142,7 +144,7 @@ def _list_permitted_roles(permission: Permission | None) -> PageText:
 def _iter_permission_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each permission: name and permitted roles."""
     for permission in Permission:
-        yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
+        yield build_text(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
 def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
@@ -150,8 +152,8 @@ def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for subject in MENU_SUBJECTS:
         for entry in menu.list_subject_pages(subject):
             yield (
-                say(f"service.menu.{entry.id}"),
-                say(f"service.section.{subject}"),
+                build_text(f"service.menu.{entry.id}"),
+                build_text(f"service.section.{subject}"),
                 _list_permitted_roles(entry.permission),
             )
 
@@ -160,13 +162,13 @@ def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each staff form: title, fields, conditions, states, persons and roles."""
     for form in menu.forms:
         yield (
-            say(f"form.{form.id}.title"),
+            build_text(f"form.{form.id}.title"),
             join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
-            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.needs),
+            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.submission_guards),
             join_texts(
                 dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
             ),
-            say_plain(form.persons),
+            build_plain_text(form.persons),
             _list_permitted_roles(form.permission),
         )
 
@@ -184,7 +186,7 @@ def _build_step_rows(procedure: str) -> Callable[[ServiceMenu], Iterator[tuple[P
     def rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure as rows."""
         for number in range(1, PROCEDURE_STEPS[procedure] + 1):
-            yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
+            yield build_plain_text(number), build_text(f"manual.steps.{procedure}.s{number}")
 
     return rows
 
@@ -198,17 +200,17 @@ def _iter_denomination_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]
 
 def _iter_memory_clear_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a memory clear: who may do it, and the steps."""
-    yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
+    yield build_text("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
     yield from _build_step_rows("memory")(menu)
 
 
 def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
     if form is not None:
-        yield say("manual.column.roles"), _list_permitted_roles(form.permission)
+        yield build_text("manual.column.roles"), _list_permitted_roles(form.permission)
         yield (
-            say("manual.column.needs"),
-            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.needs),
+            build_text("manual.column.needs"),
+            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.submission_guards),
         )
 
 
@@ -217,24 +219,27 @@ def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
         yield (
-            say_code("meter_name", meter.name),
-            say(f"manual.unit.{meter.unit}"),
-            say(f"manual.reads.{reads}"),
-            say_plain(meter.name),
+            build_code_text("meter_name", meter.name),
+            build_text(f"manual.unit.{meter.unit}"),
+            build_text(f"manual.reads.{reads}"),
+            build_plain_text(meter.name),
         )
     for name in OCCURRENCE_METERS:
         yield (
-            say_code("meter_name", name),
-            say("manual.unit.times"),
-            say("manual.reads.total"),
-            say_plain(name),
+            build_code_text("meter_name", name),
+            build_text("manual.unit.times"),
+            build_text("manual.reads.total"),
+            build_plain_text(name),
         )
 
 
 def _iter_door_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
     for kind, doors in DOORS_COVERED_BY_WORK.items():
-        yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
+        yield (
+            build_text(f"form.intervention.kind_{kind}"),
+            join_texts(f"door.{door}" for door in sorted(doors)),
+        )
 
 
 def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
@@ -242,10 +247,10 @@ def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for protocol, entry in PROTOCOLS.items():
         line = entry.line_settings
         yield (
-            say_code("device", entry.kind),
-            say_plain(protocol),
-            say_plain(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
-            say(f"manual.wiring.{protocol}"),
+            build_code_text("device", entry.kind),
+            build_plain_text(protocol),
+            build_plain_text(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
+            build_text(f"manual.wiring.{protocol}"),
         )
 
 
@@ -261,32 +266,36 @@ _INPUT_WORDS: Final = {
 def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each input, tower light and mechanical counter of the I/O board."""
     for number, (group, name) in enumerate(INPUTS):
-        yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
+        yield (
+            build_text(f"{_INPUT_WORDS[group]}.{name}"),
+            build_text(f"manual.input.{group}"),
+            build_plain_text(number),
+        )
     for number, name in enumerate(TOWER_LIGHTS):
-        yield say(f"manual.tower.{name}"), say("manual.input.tower"), say_plain(number)
+        yield build_text(f"manual.tower.{name}"), build_text("manual.input.tower"), build_plain_text(number)
     for number in range(HARD_METER_COUNT):
-        yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
+        yield build_text("manual.input.counter"), build_text("manual.input.counter"), build_plain_text(number)
 
 
 def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
     for subject, event in menu.entries.iter_significant():
         yield (
-            say_event(subject),
-            say(f"manual.effect.{_EFFECTS[event.effect]}"),
-            say(f"manual.clears.{_CLEARS[event.clear]}"),
-            say_plain("-" if event.sas is None else f"{event.sas:02X}"),
-            say_plain(subject),
+            build_event_text(subject),
+            build_text(f"manual.effect.{_EFFECTS[event.effect]}"),
+            build_text(f"manual.clears.{_CLEARS[event.cleared_by]}"),
+            build_plain_text("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}"),
+            build_plain_text(subject),
         )
 
 
-def say_event(pattern: str) -> PageText:
+def build_event_text(pattern: str) -> PageText:
     """Return the text of a significant event; ``pattern`` is ``kind`` or ``kind:subject``, as declared."""
     kind, _, about = pattern.partition(":")
     if kind == "event":
-        return say(f"manual.event.{about.replace('.', '_')}")
+        return build_text(f"manual.event.{about.replace('.', '_')}")
     if about.isdigit():
-        return say(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(about))
+        return build_text(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(about))
     entry = f"entry.{kind.replace('.', '_')}"
     return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
-from egm.staff.words import BACK, build_pair_table, say, say_code
+from egm.staff.words import BACK, build_code_text, build_pair_table, build_text
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMNS: Final = 2
@@ -20,26 +20,26 @@ class ManualPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         active_faults = tuple(
-            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{index}", icon="warning")
+            PageRow(cells=(build_code_text("tilt.text", code),), action=f"faults:{index}", icon="warning")
             for index, code in enumerate(list_fault_codes())
-            if code in machine.faults
+            if code in machine.active_faults
         )
         rows = tuple(PageRow(cells=(chapter.title,), action=chapter.id) for chapter in MANUAL_CHAPTERS)
         return ServicePage(
             id="",
-            title=say("service.menu.manual"),
+            title=build_text("service.menu.manual"),
             tables=(*([PageTable(rows=active_faults)] if active_faults else []), PageTable(rows=rows)),
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Open the page of a chapter, or the page of one line of a chapter."""
         name, _, place = action.partition(":")
         chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == name), None)
         if chapter is None:
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         return (
-            _ManualChapterPage(chapter).answer(machine, place, text)
+            _ManualChapterPage(chapter).handle_input(machine, place, text)
             if place
             else OpenPage(_ManualChapterPage(chapter))
         )
@@ -53,7 +53,7 @@ class _ManualChapterPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
-        table = self.chapter.table(machine.component(ServiceMenu))
+        table = self.chapter.build_table(machine.component(ServiceMenu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
         rows = (PageRow(cells=row.cells[:1], action=str(index)) for index, row in enumerate(table.rows))
@@ -61,15 +61,15 @@ class _ManualChapterPage(MenuPage):
             id="",
             title=self.chapter.title,
             tables=(PageTable(rows=tuple(rows)),),
-            prompt=Prompt(label=say("service.search"), kind="find"),
+            prompt=Prompt(label=build_text("service.search"), kind="find"),
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the touched line of the chapter."""
-        rows = self.chapter.table(machine.component(ServiceMenu)).rows
+        rows = self.chapter.build_table(machine.component(ServiceMenu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         return OpenPage(_ManualLinePage(self.chapter, rows[int(action)]))
 
 
@@ -82,13 +82,13 @@ class _ManualLinePage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with each cell of the line next to the name of its column."""
-        heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
+        heads = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 #: Every signed-in person may read it.

@@ -12,11 +12,19 @@ from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, SubmitEvent, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, SubmitEvent, build_refusal
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
+from egm.staff.words import (
+    BACK,
+    build_code_text,
+    build_column_titles,
+    build_money_text,
+    build_number_text,
+    build_plain_text,
+    build_text,
+)
 
 #: The sections of the main menu, in order.
 MENU_SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
@@ -53,26 +61,26 @@ class MainMenuPage(MenuPage):
         With several player positions, it also has what waits at each of them.
         """
         subjects = tuple(
-            PageAction(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
+            PageAction(id=f"subject:{subject}", label=build_text(f"service.section.{subject}"))
             for subject in MENU_SUBJECTS
             if any(_iter_subject_rows(machine, subject))
         )
         return ServicePage(
             id="",
-            title=say("service.menu.title"),
+            title=build_text("service.menu.title"),
             tables=tuple(_iter_position_tables(machine)),
             actions=(
                 *subjects,
-                PageAction(id="search", label=say("service.menu.search")),
-                PageAction(id="leave", label=say("service.leave"), style="back"),
+                PageAction(id="search", label=build_text("service.menu.search")),
+                PageAction(id="leave", label=build_text("service.leave"), style="back"),
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
         if target == "position" and subject in {
-            str(number) for number in machine.component(RunningPositions).by_number
+            str(number) for number in machine.component(RunningPositions).position_by_number
         }:
             return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in MENU_SUBJECTS:
@@ -90,12 +98,12 @@ class _SubjectPage(MenuPage):
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
-            title=say(f"service.section.{self.subject}"),
+            title=build_text(f"service.section.{self.subject}"),
             tables=tuple(_iter_subject_tables(machine, (self.subject,))),
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _find_move(machine, action)
 
@@ -107,20 +115,20 @@ class _MenuSearchPage(MenuPage):
         """Return a page with the lines of all sections of the main menu."""
         return ServicePage(
             id="",
-            title=say("service.menu.search"),
+            title=build_text("service.menu.search"),
             tables=tuple(_iter_subject_tables(machine, MENU_SUBJECTS)),
-            prompt=Prompt(label=say("service.search"), kind="find"),
+            prompt=Prompt(label=build_text("service.search"), kind="find"),
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _find_move(machine, action)
 
 
 def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.component(RunningPositions).by_number
+    at = machine.component(RunningPositions).position_by_number
     if len(at) < 2:
         return
     rows = []
@@ -129,9 +137,9 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
         rows.append(
             PageRow(
                 cells=(
-                    say_number(number),
-                    say_code("manual.state", position.engine.state.value),
-                    say_plain("") if handpay is None else say_money(handpay.amount_cents),
+                    build_number_text(number),
+                    build_code_text("manual.state", position.engine.state.value),
+                    build_plain_text("") if handpay is None else build_money_text(handpay.amount_cents),
                 ),
                 action="" if number == machine.position.number else f"position:{number}",
                 icon="" if handpay is None else "warning",
@@ -145,7 +153,7 @@ def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[
     for part, title in enumerate(("reading", "forms")):
         rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, part))
         if rows:
-            yield PageTable(title=say(f"service.section.{title}"), rows=rows)
+            yield PageTable(title=build_text(f"service.section.{title}"), rows=rows)
 
 
 def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[PageRow]:
@@ -153,24 +161,24 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
     ``part`` selects the pages (0) or the forms (1); None selects both.
     """
-    person, menu = machine.component(ServiceDesk).person, machine.component(ServiceMenu)
+    person, menu = machine.component(ServiceDesk).signed_in_person, machine.component(ServiceMenu)
     if person is None:
         return
     for entry in menu.list_subject_pages(subject) if part != 1 else ():
         if entry.permission is None or person.may(entry.permission):
-            yield PageRow(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
+            yield PageRow(cells=(build_text(f"service.menu.{entry.id}"),), action=entry.id)
     for form in menu.list_subject_forms(subject) if part != 0 else ():
         if person.may(form.permission):
-            yield PageRow(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
+            yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
-def _find_move(machine: Machine, action: str) -> Move:
+def _find_move(machine: Machine, action: str) -> PageResult:
     """Return the page result that opens the page or form of a menu line, if the person may use it."""
     if action not in {
         row.action for subject in MENU_SUBJECTS for row in _iter_subject_rows(machine, subject)
     }:
-        return refuse("not_offered")
+        return build_refusal("not_offered")
     menu, (target, _, name) = machine.component(ServiceMenu), action.partition(":")
     if target == "form":
         return OpenPage(FormFillingPage(next(form for form in menu.forms if form.id == name)))
-    return OpenPage(next(entry for entry in menu.pages if entry.id == action).make())
+    return OpenPage(next(entry for entry in menu.pages if entry.id == action).create_page())

@@ -7,7 +7,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions
@@ -15,11 +15,11 @@ from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import (
     BACK,
     build_column_titles,
+    build_local_text,
+    build_money_text,
     build_pair_table,
-    say,
-    say_local,
-    say_money,
-    say_plain,
+    build_plain_text,
+    build_text,
 )
 
 
@@ -36,10 +36,10 @@ class OptionListPage(MenuPage):
             rows.append(
                 PageRow(
                     cells=(
-                        say_local(machine.component(InstalledGames).games[game_id].title),
-                        say_plain(game_id),
-                        say("service.test.on" if offered_cents else "service.test.off"),
-                        say_money(*(offered_cents or admitted)),
+                        build_local_text(machine.component(InstalledGames).games_by_id[game_id].title),
+                        build_plain_text(game_id),
+                        build_text("service.test.on" if offered_cents else "service.test.off"),
+                        build_money_text(*(offered_cents or admitted)),
                     ),
                     action=f"game:{game_id}",
                     icon="" if offered_cents == current_cents else "warning",
@@ -51,12 +51,12 @@ class OptionListPage(MenuPage):
             amounts.append(
                 (
                     f"options.{option}",
-                    say_money(amount.read_profile_cents(machine.profile) if cents is None else cents),
+                    build_money_text(amount.read_profile_cents(machine.profile) if cents is None else cents),
                 )
             )
         return ServicePage(
             id="",
-            title=say("service.menu.options"),
+            title=build_text("service.menu.options"),
             tables=(
                 PageTable(
                     columns=build_column_titles("game", "id", "state", "denominations"), rows=tuple(rows)
@@ -64,17 +64,20 @@ class OptionListPage(MenuPage):
                 build_pair_table(
                     (
                         *amounts,
-                        ("options.when", say("service.options.next_start")),
+                        ("options.when", build_text("service.options.next_start")),
                     )
                 ),
             ),
             actions=(
                 BACK,
-                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in AMOUNT_OPTIONS),
+                *(
+                    PageAction(id=option, label=build_text(f"service.options.{option}"))
+                    for option in AMOUNT_OPTIONS
+                ),
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
@@ -82,7 +85,7 @@ class OptionListPage(MenuPage):
         return (
             OpenPage(FormFillingPage(OPTION_FORMS[action]))
             if action in AMOUNT_OPTIONS
-            else refuse("not_offered")
+            else build_refusal("not_offered")
         )
 
 
@@ -100,24 +103,24 @@ class GameOptionsPage(MenuPage):
         )
         offered_cents = options.denominations_cents.get(self.game_id, admitted)
         rows = (
-            (say_money(c), say("service.test.on" if c in offered_cents else "service.test.off"))
+            (build_money_text(c), build_text("service.test.on" if c in offered_cents else "service.test.off"))
             for c in admitted
         )
         return ServicePage(
             id="",
-            title=say_local(machine.component(InstalledGames).games[self.game_id].title),
-            tables=(build_pair_table(rows, say("service.column.denominations")),),
+            title=build_local_text(machine.component(InstalledGames).games_by_id[self.game_id].title),
+            tables=(build_pair_table(rows, build_text("service.column.denominations")),),
             actions=(
                 BACK,
-                PageAction(id="game", label=say("service.options.game")),
-                PageAction(id="denomination", label=say("service.options.denomination")),
+                PageAction(id="game", label=build_text("service.options.game")),
+                PageAction(id="denomination", label=build_text("service.options.denomination")),
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         form = OPTION_FORMS[action]
         cents = tuple(
             str(cents) for cents in machine.component(InstalledGames).denominations_cents[self.game_id]
@@ -127,7 +130,9 @@ class GameOptionsPage(MenuPage):
             for entry in form.fields
         )
         return OpenPage(
-            FormFillingPage(replace(form, fields=fields, values={**form.values, "game": self.game_id}))
+            FormFillingPage(
+                replace(form, fields=fields, preset_values={**form.preset_values, "game": self.game_id})
+            )
         )
 
 

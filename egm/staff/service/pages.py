@@ -16,25 +16,25 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, StayOnPage, refuse
+from egm.staff.desk import MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.inventory import read_technical_sheet
 from egm.staff.words import (
     BACK,
     METER_GROUPS,
+    build_authors_text,
+    build_code_text,
     build_column_titles,
+    build_local_text,
+    build_meter_name_text,
+    build_meter_value_text,
+    build_money_text,
+    build_number_text,
     build_pair_table,
-    say,
-    say_authors,
-    say_code,
-    say_local,
-    say_meter_name,
-    say_meter_value,
-    say_money,
-    say_number,
-    say_plain,
-    say_prize_names,
-    say_regulation_meter_name,
-    say_time,
+    build_plain_text,
+    build_prize_names_text,
+    build_regulation_meter_name_text,
+    build_text,
+    build_time_text,
 )
 from meters import recall
 from meters.entry import StoredEntry
@@ -65,21 +65,30 @@ class MetersPage(MenuPage):
         else:
             names = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | PageText, PageText]] = (
-                (say_regulation_meter_name(name, names), _format_local_value(machine, name, value))
+                (build_regulation_meter_name_text(name, names), _format_local_value(machine, name, value))
                 for name, value in read_jurisdiction_meters(reading, names).items()
             )
-            tables = (build_pair_table(rows, say("service.meters.named")), *_iter_meter_tables(reading))
+            tables = (
+                build_pair_table(rows, build_text("service.meters.named")),
+                *_iter_meter_tables(reading),
+            )
         actions = [
-            PageAction(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.dimension)
+            PageAction(
+                id=split, label=build_text(f"service.meters.by.{split}"), enabled=split != self.dimension
+            )
             for split in ("", *_METER_SPLIT_DIMENSIONS)
         ]
-        actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.dimension))
-        return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
+        actions[0] = PageAction(
+            id="whole", label=build_text("service.meters.whole"), enabled=bool(self.dimension)
+        )
+        return ServicePage(
+            id="", title=build_text("service.menu.meters"), tables=tables, actions=(BACK, *actions)
+        )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_METER_SPLIT_DIMENSIONS):
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         self.dimension = "" if action == "whole" else action
         return StayOnPage()
 
@@ -93,22 +102,22 @@ class MetersPage(MenuPage):
             parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
-                    (self._format_dimension_value(machine, part), say_meter_value(name, value))
+                    (self._format_dimension_value(machine, part), build_meter_value_text(name, value))
                     for part, value in sorted(parts.items())
                 )
-                tables.append(build_pair_table(rows, say_meter_name(name)))
+                tables.append(build_pair_table(rows, build_meter_name_text(name)))
         return tuple(tables)
 
     def _format_dimension_value(self, machine: Machine, part: str) -> PageText:
         """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
-            return say("service.meters.no_part")
+            return build_text("service.meters.no_part")
         if self.dimension.endswith("_cents") and part.isdecimal():
-            return say_money(int(part))
+            return build_money_text(int(part))
         installed_game = (
-            machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
+            machine.component(InstalledGames).games_by_id.get(part) if self.dimension == "game" else None
         )
-        return say_plain(part) if installed_game is None else say_local(installed_game.title)
+        return build_plain_text(part) if installed_game is None else build_local_text(installed_game.title)
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
@@ -123,15 +132,15 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
         group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
         if value:
             table = tables.setdefault(f"since_{mark}" if mark else group, [])
-            table.append((say_meter_name(base), say_meter_value(name, value)))
+            table.append((build_meter_name_text(base), build_meter_value_text(name, value)))
     for group, rows in tables.items():
         if rows:
-            yield build_pair_table(rows, say(f"service.meters.{group}", sequence=reading.sequence))
+            yield build_pair_table(rows, build_text(f"service.meters.{group}", sequence=reading.sequence))
 
 
 def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
-    return say_meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
+    return build_meter_value_text(NAMES[machine.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)
@@ -145,33 +154,35 @@ class LogPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
-        entries = machine.entries.read_log(machine.journal, self.log)
+        entries = machine.entry_declarations.read_log(machine.journal, self.log)
         position_column = ("position",) if machine.position.count > 1 else ()
         table = PageTable(
             columns=build_column_titles("time", *position_column, "event", "amount", "detail", "person"),
             rows=tuple(_build_entry_row(machine, entry) for entry in entries),
         )
-        return ServicePage(id="", title=say(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,)
+        )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     """Return the line of a log about a journal entry: time, position if there are several, event and so on."""
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
-    significance = machine.entries.find_significance(entry)
-    position = say_number(recall.read_position(entry))
+    significance = machine.entry_declarations.find_significance(entry)
+    position = build_number_text(recall.read_position(entry))
     return PageRow(
         cells=(
-            say_time(entry.time_utc.isoformat()),
+            build_time_text(entry.time_utc.isoformat()),
             *((position,) if machine.position.count > 1 else ()),
-            say_code("entry", entry.kind),
-            say_money(cents) if isinstance(cents, int) else say_plain(""),
+            build_code_text("entry", entry.kind),
+            build_money_text(cents) if isinstance(cents, int) else build_plain_text(""),
             _format_entry_subject(record),
-            say_authors(machine.entries.list_authors(entry)),
+            build_authors_text(machine.entry_declarations.list_authors(entry)),
         ),
         icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )
@@ -185,13 +196,17 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
-        return say_prize_names(named_prizes) if named_prizes else say_plain(str(record.get("game", "")))
+        return (
+            build_prize_names_text(named_prizes)
+            if named_prizes
+            else build_plain_text(str(record.get("game", "")))
+        )
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
-            return say_code(section, record[name])
+            return build_code_text(section, record[name])
     names = ("number", "reason", "detail", "whom", "pool")
     detail = next((record[name] for name in names if record.get(name)), "")
-    return say_plain(str(detail)[:60])
+    return build_plain_text(str(detail)[:60])
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,63 +222,71 @@ class TablesPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with its tables; without any, an empty table, which the screen states."""
         tables = self.tables(machine) or (PageTable(),)
-        return ServicePage(id="", title=say(f"service.menu.{self.title}"), tables=tables, actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text(f"service.menu.{self.title}"), tables=tables, actions=(BACK,)
+        )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+        return build_refusal("not_offered")
 
 
 def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
-    profile, bench = machine.profile, machine.component(ServiceDesk).bench
+    profile, bench = machine.profile, machine.component(ServiceDesk).workbench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     signed = (
-        (("software.signed", say("service.software.unsigned")),)
+        (("software.signed", build_text("service.software.unsigned")),)
         if installed is None
         else (
-            ("software.signed", say_plain(installed["signer"])),
-            ("software.release", say_plain(installed["version"])),
+            ("software.signed", build_plain_text(installed["signer"])),
+            ("software.release", build_plain_text(installed["version"])),
         )
     )
     return (
         build_pair_table(
             (
-                ("software.program", say_plain(f"open-egm {version('open-egm')}")),
+                ("software.program", build_plain_text(f"open-egm {version('open-egm')}")),
                 *signed,
                 (
                     "software.python",
-                    say_plain(f"{platform.python_implementation()} {platform.python_version()}"),
+                    build_plain_text(f"{platform.python_implementation()} {platform.python_version()}"),
                 ),
-                ("software.profile", say_plain(f"{profile.id}: {profile.source}")),
-                ("software.key", say_plain(machine.journal.fingerprint)),
-                ("software.head", say_plain(f"{machine.journal.sequence}: {machine.journal.head_hash[:32]}")),
+                ("software.profile", build_plain_text(f"{profile.id}: {profile.source}")),
+                ("software.key", build_plain_text(machine.journal.fingerprint)),
+                (
+                    "software.head",
+                    build_plain_text(f"{machine.journal.sequence}: {machine.journal.head_hash[:32]}"),
+                ),
             )
         ),
         build_pair_table(
             (
-                (say_plain(f"{game.id} {game.version}"), say_plain(game.digest[:32]))
+                (build_plain_text(f"{game.id} {game.version}"), build_plain_text(game.digest[:32]))
                 for game in machine.games.values()
             ),
-            say("service.software.games"),
+            build_text("service.software.games"),
         ),
         build_pair_table(
-            ((say_plain(game), say_plain(reason)) for game, reason in bench.refused_games),
-            say("service.software.refused"),
+            ((build_plain_text(game), build_plain_text(reason)) for game, reason in bench.refused_games),
+            build_text("service.software.refused"),
         ),
         build_pair_table(
             (
-                (say_plain(name), say_plain(digest[:32]))
+                (build_plain_text(name), build_plain_text(digest[:32]))
                 for name, digest in ({} if installed is None else installed["components"]).items()
             ),
-            say("service.software.components"),
+            build_text("service.software.components"),
         ),
         build_pair_table(
             (
-                (say_code("device", kind), say_plain(f"{name}  {bench.identities.get(name, '')}"))
+                (
+                    build_code_text("device", kind),
+                    build_plain_text(f"{name}  {bench.identities.get(name, '')}"),
+                )
                 for name, kind in bench.kind_by_device_name.items()
             ),
-            say("service.software.devices"),
+            build_text("service.software.devices"),
         ),
     )
 
@@ -272,18 +295,20 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time and of past clock corrections. The operating system keeps the time."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), icon="warning")
+        PageRow(cells=(build_time_text(change["last_entry"]), build_time_text(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
     )
     return (
         build_pair_table(
             (
-                ("clock.now", say_time(machine.clock.now().isoformat())),
-                ("clock.zone", say_plain(machine.identity.venue.time_zone)),
+                ("clock.now", build_time_text(machine.clock.now().isoformat())),
+                ("clock.zone", build_plain_text(machine.identity.venue.time_zone)),
             )
         ),
         PageTable(
-            title=say("service.clock.changes"), columns=build_column_titles("before", "after"), rows=rows
+            title=build_text("service.clock.changes"),
+            columns=build_column_titles("before", "after"),
+            rows=rows,
         ),
     )
 
@@ -302,25 +327,28 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
     cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (
-        say_plain("-")
+        build_plain_text("-")
         if not isinstance(cleared, dict)
-        else say_plain(f"{cleared['person']}: {cleared['reason']}")
+        else build_plain_text(f"{cleared['person']}: {cleared['reason']}")
     )
     return (
         build_pair_table(
             (
-                ("memory.entries", say_number(journal.sequence)),
-                ("software.head", say_plain(journal.head_hash[:32])),
+                ("memory.entries", build_number_text(journal.sequence)),
+                ("software.head", build_plain_text(journal.head_hash[:32])),
                 ("memory.cleared", origin),
-                ("memory.how", say("service.memory.how_to")),
+                ("memory.how", build_text("service.memory.how_to")),
             )
         ),
         build_pair_table(
             (
-                (say_time(e.time_utc.isoformat()), say_plain(str(recall.read_details(e).get("where", ""))))
+                (
+                    build_time_text(e.time_utc.isoformat()),
+                    build_plain_text(str(recall.read_details(e).get("where", ""))),
+                )
                 for e in mended
             ),
-            say("service.memory.mended"),
+            build_text("service.memory.mended"),
         ),
     )
 

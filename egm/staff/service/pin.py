@@ -7,9 +7,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import PIN_DIGITS_MAX
-from egm.staff.desk import GoBack, MenuEntry, MenuPage, Move, ServiceDesk, StayOnPage, refuse
+from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.service.sign_in import read_staff
-from egm.staff.words import BACK, say
+from egm.staff.words import BACK, build_text
 
 
 class OwnPinPage(MenuPage):
@@ -20,15 +20,15 @@ class OwnPinPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
-        label = say("service.pin_again" if self._typed else "service.pin_new")
+        label = build_text("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)
-        return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
+        return ServicePage(id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Accept the new PIN, typed twice, and store its digest; the journal records the change, and by whom."""
-        person = machine.component(ServiceDesk).person
+        person = machine.component(ServiceDesk).signed_in_person
         if action != "enter" or person is None:
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         typed, self._typed = self._typed, ""
         try:
             if not typed:
@@ -36,17 +36,17 @@ class OwnPinPage(MenuPage):
                 self._typed = text
                 return StayOnPage()
             if text != typed:
-                return refuse("not_the_same")
+                return build_refusal("not_the_same")
             read_staff(machine)
             machine.install(
                 machine.component(Roster).set_pin(person.id, text, by=person.id, at=machine.clock.now())
             )
             read_staff(machine)
         except PinRefusedError:
-            return refuse("weak_pin")
+            return build_refusal("weak_pin")
         except OperatorError:
-            return refuse("staff_unreadable")
-        return GoBack(notice=say("service.done"))
+            return build_refusal("staff_unreadable")
+        return GoBack(notice=build_text("service.done"))
 
 
 PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPinPage),)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageText, Prompt, ServicePage
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded_roster
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
-from egm.staff.desk import MenuPage, Move, OpenPage, refuse
+from egm.staff.desk import MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.entries import (
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
@@ -35,7 +35,7 @@ from egm.staff.entries import (
 )
 from egm.staff.keys import StaffKey
 from egm.staff.tries import authenticate, record_wrong_pins_of_terminals
-from egm.staff.words import BACK, say
+from egm.staff.words import BACK, build_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,24 @@ class SignInPage(MenuPage):
     number that may not sign in here, because a second person is required.
     """
 
-    after_sign_in: Callable[[Machine, Person], Move]
+    after_sign_in: Callable[[Machine, Person], PageResult]
     title: PageText
     permission: Permission | None = None
     excluded_staff_number: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the staff number."""
-        prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
+        prompt = Prompt(label=build_text("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Accept the staff number, and continue with its PIN."""
         if action != "enter":
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         if not text:
-            return refuse("missing")
+            return build_refusal("missing")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
-            return refuse("not_digits")
+            return build_refusal("not_digits")
         return OpenPage(_PinPage(self, text))
 
 
@@ -76,31 +76,31 @@ class _PinPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
-        prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
+        prompt = Prompt(label=build_text("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
+    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Authenticate the person by PIN and continue, or ask again without saying what was wrong."""
         if action != "enter":
-            return refuse("not_offered")
+            return build_refusal("not_offered")
         try:
             read_staff(machine)
         except OperatorError:
-            return refuse("staff_unreadable")
+            return build_refusal("staff_unreadable")
         person, permission = authenticate(machine, self.number, text), self.sign_in.permission
         if isinstance(person, str):
-            return refuse(person)
+            return build_refusal(person)
         if person.id == self.sign_in.excluded_staff_number:
-            return refuse("same_person")
+            return build_refusal("same_person")
         if permission is not None and not person.may(permission):
             details = SignInNotPermitted(person=person.id, permission=permission)
             machine.post(SIGN_IN_NOT_PERMITTED, details)
-            return refuse("not_permitted")
+            return build_refusal("not_permitted")
         return self.sign_in.after_sign_in(machine, person)
 
 
 #: The entry of each kind of change to the roster.
-_ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, Entry[RosterChanged]]] = {
+_ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, EntryDeclaration[RosterChanged]]] = {
     "added": STAFF_ADDED,
     "disabled": STAFF_DISABLED,
     "enabled": STAFF_ENABLED,
@@ -146,8 +146,8 @@ def read_staff(machine: Machine) -> None:
                 person=change.by,
                 changed_number=change.person,
                 role=Role(change.role),
-                at=change.at,
-                number=change.number,
+                change_time=change.at,
+                change_number=change.number,
                 digest=change.digest,
             ),
             entry_id=f"staff-{change.number}-{change.digest[:16]}",

@@ -18,7 +18,7 @@ class ServiceTimeout:
     name = "service menu"
 
     def __init__(self, context: MachineContext) -> None:
-        self._handle = context.handle
+        self._handle = context.submit_event
         self._seconds = context.engine.machine.profile.staff.time_out_seconds
         self._page = ""
         self._timer: asyncio.TimerHandle | None = None

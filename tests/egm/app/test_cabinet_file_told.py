@@ -19,8 +19,8 @@ def started(folder, monkeypatch, *games):
     found = {}
 
     async def not_yet(machine):
-        found.update(machine._machine.faults)
-        found["refused"] = machine._machine.component(ServiceDesk).bench.refused_games
+        found.update(machine._machine.active_faults)
+        found["refused"] = machine._machine.component(ServiceDesk).workbench.refused_games
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
@@ -56,7 +56,7 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
 
 def test_the_menu_has_the_reason_under_software(tmp_path):
     rig = MachineRig(tmp_path / "state").boot()
-    rig.machine.component(ServiceDesk).bench.refused_games = (("no-such-game", "not in the library"),)
+    rig.machine.component(ServiceDesk).workbench.refused_games = (("no-such-game", "not in the library"),)
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)

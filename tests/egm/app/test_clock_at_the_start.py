@@ -28,7 +28,7 @@ def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatc
 
     async def look(_):
         kinds.extend(entry.kind for entry in process._machine.journal.entries(since=last))
-        assert not process._machine.times.is_clock_trusted
+        assert not process._machine.timekeeper.is_clock_trusted
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

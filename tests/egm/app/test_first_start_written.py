@@ -73,7 +73,7 @@ def started(folder, file, monkeypatch):
     found = {}
 
     async def work(process):
-        found["faults"] = set(process._machine.faults)
+        found["faults"] = set(process._machine.active_faults)
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     asyncio.run(MachineProcess(folder, load_cabinet(file), CLOCK).run())

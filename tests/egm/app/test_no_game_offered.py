@@ -32,8 +32,8 @@ def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_pat
         refused = [e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"]
         assert len(refused) == 1
         assert "at least 65.00 %" in refused[0]
-        assert process._machine.faults["cabinet_file"]["detail"] == refused[0]
-        (software,) = (entry.make() for entry in MENU.pages if entry.id == "software")
+        assert process._machine.active_faults["cabinet_file"]["detail"] == refused[0]
+        (software,) = (entry.create_page() for entry in MENU.pages if entry.id == "software")
         words = [
             translate_words(each, "en") for each in iter_page_words(software.build_page(process._machine))
         ]

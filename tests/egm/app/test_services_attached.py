@@ -51,5 +51,5 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
     )
     folder = StateFolder(tmp_path / "run")
     context = MachineContext(rig.engine, file, folder, rig.clock, rig.happen, (board,))
-    assert [attachment.name for attachment in FEATURES.attach(context)].count(name) == 1
+    assert [attachment.name for attachment in FEATURES.create_services(context)].count(name) == 1
     rig.close()

@@ -316,7 +316,7 @@ def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
 
 @pytest.mark.requirement("H-08", "G-16")
 def test_without_a_link_no_ticket_is_held(make):
-    rig = make(is_online=False)
+    rig = make(online=False)
     rig.offer_ticket(FIRST)
     assert rig.hands.orders[-1] == ("return", 1)
     assert rig.port.redemption_state.status is RedemptionStatus.LINK_DOWN
@@ -485,4 +485,4 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     assert at.port.has_unread_result
     at.port.acknowledge_result()
     assert not at.port.has_unread_result
-    assert Auditor(GameFiles()).run(at.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(at.journal.iter_bodies()).findings == []

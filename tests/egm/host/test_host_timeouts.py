@@ -33,7 +33,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         )
         rig = MachineRig(folder, devices=("printer",), host=None if alone else host)
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
-        rig.machine.times = Timekeeper(rig.machine.clock)
+        rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         context = create_machine_context(rig, folder, {})
         (waiting,) = create_host_timeouts(context)
         rig.engine._on_change = lambda: waiting.process_change(snapshot(rig.engine))

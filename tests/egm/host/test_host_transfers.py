@@ -255,7 +255,9 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     ask(rig, cashable=1000, if_locked=True)
     ask(rig, "T-2", cashable=300_001)
     ask(rig, "T-3", OUT, cashable=400)
-    shown = [read_details(entry) for entry in rig.machine.entries.read_log(rig.journal, Log.TRANSFERS)]
+    shown = [
+        read_details(entry) for entry in rig.machine.entry_declarations.read_log(rig.journal, Log.TRANSFERS)
+    ]
     assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
         ("T-3", "full", 400),
         ("T-2", "over_limit", 0),

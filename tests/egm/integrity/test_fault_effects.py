@@ -7,8 +7,8 @@ import pytest
 
 from egm.devices.interface import FaultCode
 from egm.kernel.events import EventType, State
-from egm.kernel.faults import FAULTS
-from egm.kernel.significance import Effect, find_by_pattern
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT
+from egm.kernel.significance import EventEffect, find_significance_by_pattern
 from egm.money import ways_out
 from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
@@ -16,13 +16,13 @@ from egm.testing.machine import MachineRig
 #: What a device may report under a pattern that leaves it open.
 _CODES: Final = {
     code
-    for pattern in FAULTS
+    for pattern in SIGNIFICANCE_BY_FAULT
     for code in ([pattern] if "*" not in pattern else [pattern.replace("*", each) for each in FaultCode])
 }
 
 
-def effect_of(code: str) -> Effect:
-    return find_by_pattern(FAULTS, code).effect
+def effect_of(code: str) -> EventEffect:
+    return find_significance_by_pattern(SIGNIFICANCE_BY_FAULT, code).effect
 
 
 class Does:
@@ -31,14 +31,14 @@ class Does:
     def __init__(self, rig: MachineRig) -> None:
         machine, state = rig.machine, rig.state
         self.state = state
-        self.plays = rig.engine.accepts(EventType.PLAY)
+        self.plays = rig.engine.accepts_event_type(EventType.PLAY)
         self.takes = {
             "bill_acceptor": bool(list_acceptable_bills(machine, state))
             and should_accept_tickets(machine, state),
             "coin_acceptor": bool(list_acceptable_coins(machine, state)),
         }
         self.pays = {
-            "ticket_printer": not ways_out.reason_ticket_is_unavailable(machine, machine.cash_cents),
+            "ticket_printer": not ways_out.reason_ticket_is_unavailable(machine, machine.cashable_cents),
             "hopper": ways_out._is_payout_method_available(machine, "coins"),
         }
 
@@ -77,13 +77,13 @@ def log(code: str, does: Does) -> None:
     assert all([*does.takes.values(), *does.pays.values()])
 
 
-CARRIED_OUT: Final[dict[Effect, Callable[[str, Does], None]]] = {
-    Effect.LOG: log,
-    Effect.STOP: stops,
-    Effect.HARD_STOP: stops,
-    Effect.ACCEPTOR_OFF: acceptor_off,
-    Effect.PAYOUT_OFF: payout_off,
-    Effect.OUT_OF_SERVICE: out_of_service,
+CARRIED_OUT: Final[dict[EventEffect, Callable[[str, Does], None]]] = {
+    EventEffect.LOG: log,
+    EventEffect.STOP: stops,
+    EventEffect.HARD_STOP: stops,
+    EventEffect.ACCEPTOR_OFF: acceptor_off,
+    EventEffect.PAYOUT_OFF: payout_off,
+    EventEffect.OUT_OF_SERVICE: out_of_service,
 }
 
 
@@ -143,7 +143,9 @@ def test_a_fault_has_the_effect_that_the_requirement_states(rig, code, carried_o
 
 
 @pytest.mark.requirement("G-01", "G-04")
-@pytest.mark.parametrize("code", [code for code in sorted(_CODES) if effect_of(code) is Effect.ACCEPTOR_OFF])
+@pytest.mark.parametrize(
+    "code", [code for code in sorted(_CODES) if effect_of(code) is EventEffect.ACCEPTOR_OFF]
+)
 def test_what_lies_in_an_acceptor_that_is_off_goes_back(rig, code):
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     if code.startswith("bill_acceptor."):

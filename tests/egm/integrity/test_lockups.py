@@ -13,8 +13,8 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
-from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.significance import Effect
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
+from egm.kernel.significance import EventEffect
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -53,7 +53,7 @@ def test_each_door_counts_and_the_last_one_frees_the_machine(rig):
     for door in ("main", "stacker", "main"):
         rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (rig.state, rig.machine.doors_open) == (State.DOOR_OPEN, ("stacker",))
+    assert (rig.state, rig.machine.open_doors) == (State.DOOR_OPEN, ("stacker",))
     rig.engine.handle(EventType.DOOR_CLOSED, door="stacker")
     assert rig.state is State.IDLE
     values = rig.journal.meters().values
@@ -89,13 +89,13 @@ CODES = [
 @pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
 @pytest.mark.parametrize("code", CODES)
 def test_each_fault_locks_or_not_and_clears_as_the_table_says(rig, code):
-    known = get_fault(code)
+    known = get_fault_definition(code)
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     rig.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
     assert len(rig.records("fault.raised")) == 1
     assert rig.state is (State.TILT if known.stops_play else State.IDLE)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in rig.machine.faults) is (known.cleared_by != "self")
+    assert (code in rig.machine.active_faults) is (known.cleared_by != "self")
     if known.cleared_by == "attendant":
         assert known.stops_play, "an attendant can clear only what he is called for"
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -162,15 +162,17 @@ SEEN_TO = {
 def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert code in rig.machine.faults
+    assert code in rig.machine.active_faults
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (code in rig.machine.faults) is (by != "attendant")
-    assert get_fault(code).cleared_by == by
+    assert (code in rig.machine.active_faults) is (by != "attendant")
+    assert get_fault_definition(code).cleared_by == by
 
 
 @pytest.mark.requirement("G-11")
 def test_every_other_fault_ends_with_its_cause():
-    assert {code for code in FAULTS if get_fault(code).cleared_by != "self"} - {"*"} == SEEN_TO.keys()
+    assert {code for code in SIGNIFICANCE_BY_FAULT if get_fault_definition(code).cleared_by != "self"} - {
+        "*"
+    } == SEEN_TO.keys()
 
 
 @pytest.mark.requirement("A-08", "A-24")
@@ -182,13 +184,13 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_pat
     rig.close()
     again = MachineRig(tmp_path).boot()
     inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
-    for event in iter_reported_events(inputs, "io_board", again.machine.doors_open):
+    for event in iter_reported_events(inputs, "io_board", again.machine.open_doors):
         again.happen(event)
-    assert again.machine.doors_open == ("logic",)
+    assert again.machine.open_doors == ("logic",)
     assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
     again.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert again.state is State.TILT
-    assert "logic_access" in again.machine.faults
+    assert "logic_access" in again.machine.active_faults
     again.close()
 
 
@@ -204,7 +206,7 @@ def test_after_the_logic_door_a_technician_must_look(rig, unattended):
     assert rig.state is State.IDLE
     [settled] = rig.records("fault.settled")
     assert (settled["codes"], settled["finding"]) == (["logic_access"], "the seals are whole")
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     kind = "door.opened_while_off" if unattended else "door.opened"
     assert len(rig.records(kind)) == 1
 
@@ -212,12 +214,16 @@ def test_after_the_logic_door_a_technician_must_look(rig, unattended):
 @pytest.mark.requirement("A-24", "J-01")
 @pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
 def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(rig, monkeypatch, by, is_honest):
-    monkeypatch.setattr(standing_faults, "get_fault", lambda code: replace(get_fault(code), cleared_by=by))
+    monkeypatch.setattr(
+        standing_faults,
+        "get_fault_definition",
+        lambda code: replace(get_fault_definition(code), cleared_by=by),
+    )
     rig.engine.handle(EventType.DOOR_OPENED, door="logic")
     rig.engine.handle(EventType.DOOR_CLOSED, door="logic")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state is State.IDLE) is (by == "attendant")
-    assert (Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []) is is_honest
+    assert (Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []) is is_honest
 
 
 @pytest.mark.requirement("E-13")
@@ -228,12 +234,12 @@ def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
         "fault.raised",
         counts={"fault.hopper.jam": 1},
         state={
-            "fault:hopper.jam": {**active, "locks": get_fault("hopper.jam").stops_play},
+            "fault:hopper.jam": {**active, "locks": get_fault_definition("hopper.jam").stops_play},
             "fault:hopper.empty": {**active, "locks": False},
         },
         details={"code": "hopper.jam"},
     )
-    [finding] = Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
+    [finding] = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     assert "'fault:hopper.empty': not expected here" in finding.why
 
 
@@ -244,7 +250,7 @@ def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(rig):
 
 
 def test_an_unknown_fault_stops_play(rig):
-    assert get_fault("martians").stops_play
+    assert get_fault_definition("martians").stops_play
     rig.engine.handle(EventType.FAULT_RAISED, code="martians")
     assert rig.state is State.TILT
 
@@ -335,4 +341,4 @@ def test_the_drop_door_lights_rings_and_is_reported(rig):
     assert "door" in find_lit_tower_lights(shown)
     assert is_bell_ringing(shown)
     assert rig.records("door.opened") == [{"door": "drop"}]
-    assert DOOR_OPENED.significance["drop"].effect is Effect.LAMP
+    assert DOOR_OPENED.significance["drop"].effect is EventEffect.LAMP

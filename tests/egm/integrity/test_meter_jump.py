@@ -20,7 +20,7 @@ def rig(tmp_path):
     yield made
     made.close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def limit(rig, **most_cents):
@@ -38,7 +38,7 @@ def settle(rig):
 def jumped(rig, account, before):
     """A tilt that says what would have moved; nothing has."""
     assert rig.state is State.TILT
-    standing = rig.machine.faults["meter_jump"]
+    standing = rig.machine.active_faults["meter_jump"]
     assert account in standing["detail"]
     assert (standing["cleared_by"], standing["locks"]) == ("technician", True)
     assert (rig.credit_cents, rig.journal.credits_cents()) == (before, before)

@@ -88,7 +88,7 @@ class Cabinet:
         """What the journal says of the files signed; the log of the software shows the same entries."""
         with Journal.open(self.folder.root, now=CLOCK.now) as journal:
             entries = list(journal.entries("cabinet.signed"))
-            log = FEATURES.entries.read_log(journal, Log.SOFTWARE, len(entries))
+            log = FEATURES.entry_declarations.read_log(journal, Log.SOFTWARE, len(entries))
             assert [entry.sequence for entry in log] == [entry.sequence for entry in reversed(entries)]
             return [(dict(entry.record), entry.state) for entry in entries]
 
@@ -155,7 +155,7 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
         menu.touch("form:file_signed")
         assert [row.icon for row in menu.page.tables[-1].rows] == ["good", "good"]
         menu.complete("the site has a new name")
-        assert "cabinet_file_changed" not in machine.faults
+        assert "cabinet_file_changed" not in machine.active_faults
         assert "back" in list_enabled_actions(menu.page)
 
     assert cabinet.start(accept)["faults"] == set()
@@ -190,7 +190,7 @@ def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabine
         process._engine.handle(EventType.MENU, key="operator")
         menu.enter("2").enter(pin_of("2"))
         process._engine.handle(EventType.FILE_SIGNED, person="2", persons=("2",), reason="a new name")
-        assert "cabinet_file_changed" in machine.faults
+        assert "cabinet_file_changed" in machine.active_faults
 
     assert cabinet.start(refuse)["faults"] == {"cabinet_file_changed"}
     assert len(cabinet.signed()) == 1

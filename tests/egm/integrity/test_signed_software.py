@@ -113,7 +113,7 @@ def test_the_machines_process_verifies_its_software_before_it_works(tmp_path, ma
 
     async def look(_):
         station = process._stations[0]
-        shown.append((station.engine.state, set(station.machine.faults)))
+        shown.append((station.engine.state, set(station.machine.active_faults)))
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
@@ -322,7 +322,7 @@ def test_what_differs_next_is_told_anew(start, maker):
 
 def read_changes_in_log(rig):
     """The reasons of the changes that the log of the software shows, newest first."""
-    log = FEATURES.entries.read_log(rig.journal, Log.SOFTWARE)
+    log = FEATURES.entry_declarations.read_log(rig.journal, Log.SOFTWARE)
     return [entry.record["reason"] for entry in log if entry.kind == "software.changed"]
 
 
@@ -347,7 +347,7 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     assert set(changes[1]["components"]) == {"own"}
     entry = next(rig.journal.entries("software.changed"))
     assert entry.time_utc
-    assert FEATURES.entries.find_significance(entry).sas == 0x8E
+    assert FEATURES.entry_declarations.find_significance(entry).sas_exception_code == 0x8E
 
 
 @pytest.mark.requirement("A-16")

@@ -69,7 +69,7 @@ def test_a_door_stops_play_while_it_is_open_and_is_recorded(rig, door):
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
         rig.engine.submit(event)
     assert rig.state is stands
-    assert not rig.engine.accepts(EventType.PLAY)
+    assert not rig.engine.accepts_event_type(EventType.PLAY)
     assert [record["door"] for record in rig.records("door.opened")] == [door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
         rig.engine.submit(event)
@@ -109,11 +109,11 @@ def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(rig, code):
     stops, by = FAULTS[code]
     rig.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
     assert rig.state is (State.TILT if stops else State.IDLE)
-    assert rig.engine.accepts(EventType.PLAY) is not stops
+    assert rig.engine.accepts_event_type(EventType.PLAY) is not stops
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in rig.machine.faults) is (by != "itself")
+    assert (code in rig.machine.active_faults) is (by != "itself")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (code in rig.machine.faults) is (by not in {"itself", "attendant"})
+    assert (code in rig.machine.active_faults) is (by not in {"itself", "attendant"})
     ends = {"itself": "fault.cleared", "attendant": "tilt.cleared"}
     assert [len(rig.records(kind)) for kind in ends.values()] == [by == way for way in ends]
 
@@ -128,7 +128,7 @@ def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, k
         list(iter_reported_events(back, kind, ())),
     )
     rig.engine.submit(raised)
-    assert rig.machine.faults[code]["detail"] == "silent"
+    assert rig.machine.active_faults[code]["detail"] == "silent"
     assert [record["code"] for record in rig.records("fault.raised")] == [code]
     told = {notice.code for notice in snapshot(rig.engine).notices}
     assert f"fault.{code}" in told

@@ -17,7 +17,7 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
     if began == "before":
         MachineRig(tmp_path, devices=("printer",)).boot().insert(2000).close()
     rig = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
-    assert rig.machine.times.doubt is ClockDoubtReason.FAR_AHEAD
+    assert rig.machine.timekeeper.clock_doubt is ClockDoubtReason.FAR_AHEAD
     if began == "then":
         rig.insert(2000)
     rig.play()

@@ -6,11 +6,11 @@ import pytest
 
 from egm.errors import InvariantError
 from egm.kernel.engine import StateMachineEngine
-from egm.kernel.events import Event, EventType, Next, NoData, PayloadClasses, ReplaceWithEvent, State
+from egm.kernel.events import Event, EventType, NextState, NoData, PayloadClasses, ReplaceWithEvent, State
 from egm.kernel.rules import DerivedState, Refusal, Rule, StateTable
-from egm.kernel.states import EVERYWHERE, only
+from egm.kernel.states import ALL_STATES, single_state
 
-IDLE = only(State.IDLE)
+IDLE = single_state(State.IDLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def end_it(toy, _event):
 
 def begin(toy, event):
     toy.begun += 1
-    toy.done.append(f"begin {event.data.n}" if isinstance(event.data, Count) else "begin")
+    toy.done.append(f"begin {event.payload.n}" if isinstance(event.payload, Count) else "begin")
 
 
 def ask_for_more(toy, _event):
@@ -77,14 +77,14 @@ def rest(toy, _event):
 def rules(*some: Rule) -> StateTable:
     """These, and for every other event one that never takes it."""
     decided = {event for rule in some for event in rule.events}
-    rest = Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))
+    rest = Rule(tuple(e for e in EventType if e not in decided), ALL_STATES, (never,))
     return StateTable((*some, rest), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
 
 
 LAST = (
-    Rule(EventType.WHEN_IDLE, EVERYWHERE, (), (rest,)),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (something_is_begun,), (end_it,)),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE),
+    Rule(EventType.WHEN_IDLE, ALL_STATES, (), (rest,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (something_is_begun,), (end_it,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES),
 )
 
 
@@ -139,7 +139,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
 def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (), (find_it_broken,), State.PLAYING),
-        Rule(EventType.CHANCE_FAILED, IDLE, (), (note_failure,), Next.DERIVED),
+        Rule(EventType.CHANCE_FAILED, IDLE, (), (note_failure,), NextState.DERIVED),
     )
     toy.handle(EventType.PLAY)
     assert toy.state is State.OUT_OF_SERVICE
@@ -149,7 +149,7 @@ def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
 def test_a_refusal_is_told_to_who_asked_or_recorded_once():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
-        Rule(EventType.COINS_PAID, only(State.PAYING), (), (begin,)),
+        Rule(EventType.COINS_PAID, single_state(State.PAYING), (), (begin,)),
     )
     toy.handle(EventType.PLAY)
     assert toy.machine.notice.code == "refused.never"
@@ -159,7 +159,7 @@ def test_a_refusal_is_told_to_who_asked_or_recorded_once():
 
 
 def test_an_event_recorded_while_self_testing_leads_nowhere():
-    toy = engine(Rule(EventType.FAULT_RAISED, EVERYWHERE, (), (), Next.DERIVED_ONCE_TESTED))
+    toy = engine(Rule(EventType.FAULT_RAISED, ALL_STATES, (), (), NextState.DERIVED_ONCE_TESTED))
     toy.state = State.SELF_TEST
     toy.handle(EventType.FAULT_RAISED)
     assert toy.state is State.SELF_TEST
@@ -172,7 +172,7 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
     ("some", "said"),
     [
         (
-            (Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, EVERYWHERE, (never,))),
+            (Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, ALL_STATES, (never,))),
             "a rule after one without guards can never apply",
         ),
         (

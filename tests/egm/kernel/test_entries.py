@@ -13,7 +13,7 @@ import pytest
 from egm import record_fields
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
-from egm.kernel.entries import Entry, EntryDeclarations, EntryError, Moves
+from egm.kernel.entries import EntryDeclaration, EntryDeclarations, EntryError, PermittedTransfer
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
 from egm.progressive.level import Level, Terms
 from egm.record_codec import is_record, stored_key, to_json
@@ -47,7 +47,7 @@ OWN: dict[type, object] = {
     Outcome: Outcome(display={}),
     Wager: Wager(1, {}),
 }
-ALL = list(FEATURES.entries)
+ALL = list(FEATURES.entry_declarations)
 
 
 def sample(hint):  # noqa: PLR0911 (one line for each type of field)
@@ -87,16 +87,19 @@ def as_json(value):
 
 
 def value_of(key):
-    return as_json(sample(FEATURES.keys._values.get(key, object)))
+    return as_json(sample(FEATURES.storage_keys._value_types.get(key, object)))
 
 
-def build(entry: Entry) -> Transaction:
+def build(entry: EntryDeclaration) -> Transaction:
     """A transaction that fulfils a declaration, with everything that it may contain."""
     settles = entry.phase in {Phase.SETTLE, Phase.VOID}
     moves = (
         ()
         if settles
-        else tuple(Transfer(m.source.replace("*", "1"), m.target.replace("*", "2"), 5) for m in entry.moves)
+        else tuple(
+            Transfer(m.source.replace("*", "1"), m.target.replace("*", "2"), 5)
+            for m in entry.permitted_transfers
+        )
     )
     return Transaction(
         id="entry-1",
@@ -108,7 +111,7 @@ def build(entry: Entry) -> Transaction:
         marks=entry.marks,
         state={
             f"{key}x" if key.endswith(":") else str(key): value_of(key)
-            for key in (*entry.writes, *entry.may_write)
+            for key in (*entry.written_keys, *entry.optional_keys)
         },
         record=as_json(None if entry.record is NoneType else sample(entry.record)),
     )
@@ -120,16 +123,16 @@ def required_fields(record):
     return [f for f in dataclasses.fields(record) if f.default is missing and f.default_factory is missing]
 
 
-def refuse(entry: Entry, transaction: Transaction, why: str) -> None:
+def refuse(entry: EntryDeclaration, transaction: Transaction, why: str) -> None:
     with pytest.raises(EntryError) as refused:
-        entry.check(transaction, FEATURES.keys)
+        entry.check_transaction(transaction, FEATURES.storage_keys)
     assert why in str(refused.value), str(refused.value)
     assert str(refused.value).startswith(entry.kind)
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)
 def test_a_valid_entry_is_accepted_and_says_what_it_means(entry):
-    entry.check(build(entry), FEATURES.keys)
+    entry.check_transaction(build(entry), FEATURES.storage_keys)
     assert entry.meaning[0].isupper()
     assert entry.meaning.endswith(".")
 
@@ -179,11 +182,13 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
             rest = {key: value for key, value in valid.counts.items() if key != counted}
             refuse(entry, replace(valid, counts=rest), name)
             refuse(entry, replace(valid, counts={**rest, counted: by + 1}), counted)
-    other = next(key for key in FEATURES.keys if key not in {*entry.writes, *entry.may_write})
+    other = next(
+        key for key in FEATURES.storage_keys if key not in {*entry.written_keys, *entry.optional_keys}
+    )
     name = f"{other}x" if other.endswith(":") else str(other)
     refuse(entry, replace(valid, state={**valid.state, name: value_of(other)}), name)
     refuse(entry, replace(valid, state={**valid.state, "nobody": 1}), "nobody")
-    for key in entry.writes:
+    for key in entry.written_keys:
         less = {name: value for name, value in valid.state.items() if not name.startswith(key)}
         if less != valid.state and not any(one.startswith(key) for one in less):
             refuse(entry, replace(valid, state=less), str(key))
@@ -195,7 +200,7 @@ def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
     with pytest.raises(EntryError, match=r"voucher\.refused: record: reason is 7"):
         rig.machine.post(VOUCHER_REFUSED, PaperRejected(reason=7))
     with pytest.raises(EntryError, match="no feature declares the entry song"):
-        rig.machine.post(Entry(kind="song", record=NoneType, about="A song."))
+        rig.machine.post(EntryDeclaration(kind="song", record=NoneType, description="A song."))
     assert rig.journal.sequence == before
     rig.machine.post(VOUCHER_REFUSED, PaperRejected(reason="unknown"))
     assert rig.journal.meters().values["vouchers_refused"] == 1
@@ -204,9 +209,14 @@ def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
 
 def test_a_declaration_that_contradicts_itself_is_refused():
     with pytest.raises(InvariantError, match="does not say what it means"):
-        Entry(kind="song", record=NoneType)
+        EntryDeclaration(kind="song", record=NoneType)
     with pytest.raises(InvariantError, match="`settles` belongs to entries that settle or void"):
-        Entry(kind="song", record=NoneType, about="A song.", phase=Phase.VOID)
-    song = Entry(kind="song", record=NoneType, about="A song.", moves=(Moves("house:a", "house:b"),))
+        EntryDeclaration(kind="song", record=NoneType, description="A song.", phase=Phase.VOID)
+    song = EntryDeclaration(
+        kind="song",
+        record=NoneType,
+        description="A song.",
+        permitted_transfers=(PermittedTransfer("house:a", "house:b"),),
+    )
     with pytest.raises(InvariantError, match="the entry song is declared twice"):
         EntryDeclarations((song, song))

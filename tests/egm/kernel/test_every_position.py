@@ -12,7 +12,7 @@ from rigs.every_event import machine_in, particulars
 from egm.app.features import FEATURES
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import Owner
+from egm.kernel.keys import KeyOwner
 from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.money.keys import MoneyKey
@@ -44,7 +44,7 @@ PLACES = (
 TRIED = sorted(
     {
         (event, next(state for state in PLACES if state in rule.states))
-        for rule in FEATURES.rules
+        for rule in FEATURES.state_table
         for event in rule.events
         if rule.states != {State.AWAITING_AWARD}
     },
@@ -74,10 +74,10 @@ class Three:
                 chance=create_generator(),
             )
             rig.machine.install(beside)
-            beside.by_number[number] = RunningPosition(
+            beside.position_by_number[number] = RunningPosition(
                 engine=rig.engine,
-                handle=rig.happen,
-                snapshot=lambda: None,
+                submit_event=rig.happen,
+                build_snapshot=lambda: None,
                 update_tower_light_and_bell=lambda: None,
                 has_own_io_board=number == 1,
             )
@@ -88,9 +88,9 @@ class Three:
 
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
-        event = FEATURES.rules.payloads.build_event(event_type, data)
+        event = FEATURES.state_table.payloads.build_event(event_type, data)
         for position in iter_concerned_positions(self.first.machine.component(RunningPositions), 1, event):
-            position.handle(event)
+            position.submit_event(event)
 
     def neighbours(self) -> dict[str, object]:
         """All that the first and the third position remember for themselves, and their credit."""
@@ -98,8 +98,8 @@ class Three:
             name: value
             for name, value in self.first.journal.states().items()
             if not name.startswith("2/")
-            and (key := FEATURES.keys.find_key(name)) is not None
-            and key.owner is Owner.PLAYER
+            and (key := FEATURES.storage_keys.find_key(name)) is not None
+            and key.owner is KeyOwner.PLAYER
         }
         return {**mine, "credit": (self.first.credit_cents, self.third.credit_cents)}
 
@@ -130,7 +130,7 @@ def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object
         "credit": rig.credit_cents,
         "notice": rig.notice,
         "orders": rig.hands.orders,
-        "findings": len(Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings),
+        "findings": len(Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings),
     }
 
 
@@ -188,7 +188,7 @@ def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
     elif state is State.TILT:
         three.second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        three.second.restarts.append(three.second.machine.chance)
+        three.second.restarts.append(three.second.machine.random_service)
         three.second.engine.handle(EventType.CHANCE_FAILED, detail="test")
     assert three.second.state is state
     three.board(EventType.KEY_TURNED, key="attendant")
@@ -205,7 +205,7 @@ def test_a_generator_that_fails_again_keeps_no_hand_pay_and_no_tilt_waiting(thre
     for _ in range(3):
         three.board(EventType.KEY_TURNED, key="attendant")
     assert three.first.journal.balance_cents("out:handpay_cancelled_credit") == 500
-    assert three.third.machine.faults == {}
+    assert three.third.machine.active_faults == {}
     assert three.first.notice == "chance_still_fails"
 
 

@@ -9,7 +9,7 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import ClearAction, Key, Owner, StorageKeys
+from egm.kernel.keys import ClearAction, Key, KeyOwner, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
@@ -37,17 +37,17 @@ def machine(tmp_path):
 
 
 def test_every_key_is_the_players_or_the_machines_by_its_declaration():
-    owners = {owner: [key for key in FEATURES.keys if key.owner is owner] for owner in Owner}
+    owners = {owner: [key for key in FEATURES.storage_keys if key.owner is owner] for owner in KeyOwner}
     assert all(owners.values())
-    for key in owners[Owner.PLAYER]:
-        assert FEATURES.keys.name(key, SECOND) == f"2/{key}"
-        assert FEATURES.keys.find_key(f"2/{key}") is key
-    for key in owners[Owner.MACHINE]:
+    for key in owners[KeyOwner.PLAYER]:
+        assert FEATURES.storage_keys.build_stored_name(key, SECOND) == f"2/{key}"
+        assert FEATURES.storage_keys.find_key(f"2/{key}") is key
+    for key in owners[KeyOwner.MACHINE]:
         name = f"{key}x" if key.endswith(":") else str(key)
-        assert FEATURES.keys.name(name, SECOND) == name
-    assert FEATURES.keys.name("fault:hopper.jam", SECOND) == "2/fault:hopper.jam"
-    assert FEATURES.keys.name("fault:hopper.jam", FIRST) == "fault:hopper.jam"
-    assert FEATURES.keys.name("fault:logic.battery", SECOND) == "fault:logic.battery"
+        assert FEATURES.storage_keys.build_stored_name(name, SECOND) == name
+    assert FEATURES.storage_keys.build_stored_name("fault:hopper.jam", SECOND) == "2/fault:hopper.jam"
+    assert FEATURES.storage_keys.build_stored_name("fault:hopper.jam", FIRST) == "fault:hopper.jam"
+    assert FEATURES.storage_keys.build_stored_name("fault:logic.battery", SECOND) == "fault:logic.battery"
 
 
 def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
@@ -60,10 +60,10 @@ def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
 
 def test_two_features_may_not_own_the_same_key():
     class Loud(Key):
-        COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
+        COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
 
     class Louder(Key):
-        COINS = "coins:", ClearAction.IDENTITY, Owner.MACHINE
+        COINS = "coins:", ClearAction.IDENTITY, KeyOwner.MACHINE
 
     for kind in (Loud, Louder):
         with pytest.raises(InvariantError, match=f"MoneyKey.COIN_EVENTS and by {kind.__name__}.COINS"):
@@ -121,12 +121,12 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
 @pytest.mark.requirement("D-01", "O-01")
 def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_position(machine):
     first, second = machine()
-    first.ledgers.coins.credit_coins_in(((100, False),), 1)
+    first.ledgers.coin_ledger.credit_coins_in(((100, False),), 1)
     for rig in (first, second):
         rig.insert(10000)
         rig.engine.handle(EventType.DENOMINATION, value=100)
         rig.engine.handle(EventType.BET, value=3)
-    second.machine.chance = ScriptedChance(11, 11, 12)  # the highest prize
+    second.machine.random_service = ScriptedChance(11, 11, 12)  # the highest prize
     second.play()
     second.report_shown()
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -212,8 +212,8 @@ def test_each_fault_stops_its_position_or_the_machine(machine, code, stops_all):
     first, second = machine()
     second.engine.handle(EventType.FAULT_RAISED, code=code)
     first.engine.update_state()
-    assert (second.state, code in second.machine.faults) == (State.TILT, True)
-    assert (first.state, code in first.machine.faults) == (
+    assert (second.state, code in second.machine.active_faults) == (State.TILT, True)
+    assert (first.state, code in first.machine.active_faults) == (
         State.TILT if stops_all else State.IDLE,
         stops_all,
     )
@@ -225,7 +225,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     first.insert(500)
     second.insert(500)
     first.play()
-    second.machine.chance = FailingChance()
+    second.machine.random_service = FailingChance()
     second.play()
     assert second.state is State.OUT_OF_SERVICE
     first.engine.update_state()
@@ -276,7 +276,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
             rigs[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:
-        change = EventType.DOOR_CLOSED if rigs[at].machine.doors_open else EventType.DOOR_OPENED
+        change = EventType.DOOR_CLOSED if rigs[at].machine.open_doors else EventType.DOOR_OPENED
         rigs[at].engine.handle(change, door="main")
 
     def cheat(at: int) -> None:

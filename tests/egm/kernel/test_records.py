@@ -195,7 +195,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     assert len(plays.rows) == 2
     rig.close()
     with open_view(folder) as view:
-        report = Auditor(GameFiles([VECTORS])).run(view.iter_bodies())
+        report = Auditor(GameFiles([VECTORS])).audit_entries(view.iter_bodies())
     assert report.findings == []
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.kernel.logs import Log
-from egm.kernel.significance import Clear, Effect
+from egm.kernel.significance import ClearCondition, EventEffect
 from egm.record_codec import stored_key
 from meters import Journal, Transaction, recall
 
-ENTRIES = FEATURES.entries
+ENTRIES = FEATURES.entry_declarations
 
 
 def clock():
@@ -35,25 +35,43 @@ def say(journal, kind, **record):
 @pytest.mark.parametrize(
     ("kind", "record", "effect", "clear", "sas"),
     [
-        ("door.opened", {"door": "main"}, Effect.STOP, Clear.ITSELF, 0x11),
-        ("door.closed", {"door": "main"}, Effect.LOG, Clear.NOTHING, 0x12),
-        ("door.opened", {"door": "logic"}, Effect.HARD_STOP, Clear.TECHNICIAN, 0x15),
-        ("fault.raised", {"code": "bill_acceptor.stacker_jam"}, Effect.ACCEPTOR_OFF, Clear.ITSELF, 0x28),
-        ("fault.raised", {"code": "ticket_printer.paper_out"}, Effect.PAYOUT_OFF, Clear.ITSELF, 0x61),
-        ("fault.raised", {"code": "something.unheard_of"}, Effect.STOP, Clear.ATTENDANT, 0x20),
-        ("fault.cleared", {"code": "ticket_printer.paper_out"}, Effect.LOG, Clear.NOTHING, None),
-        ("bill.in", {"amount_cents": 2000}, Effect.LOG, Clear.NOTHING, 0x4A),
-        ("bill.in", {"amount_cents": 777}, Effect.LOG, Clear.NOTHING, 0x4F),
-        ("handpay.pending", {"amount_cents": 5}, Effect.LOCK, Clear.ATTENDANT, 0x51),
-        ("service.call", {"on": True}, Effect.LAMP, Clear.ATTENDANT, 0x71),
-        ("service.call", {"on": False}, Effect.LOG, Clear.NOTHING, 0x72),
-        ("event", {"code": "memory.repaired"}, Effect.LOG, Clear.NOTHING, 0x31),
+        ("door.opened", {"door": "main"}, EventEffect.STOP, ClearCondition.ITSELF, 0x11),
+        ("door.closed", {"door": "main"}, EventEffect.LOG, ClearCondition.NOTHING, 0x12),
+        ("door.opened", {"door": "logic"}, EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, 0x15),
+        (
+            "fault.raised",
+            {"code": "bill_acceptor.stacker_jam"},
+            EventEffect.ACCEPTOR_OFF,
+            ClearCondition.ITSELF,
+            0x28,
+        ),
+        (
+            "fault.raised",
+            {"code": "ticket_printer.paper_out"},
+            EventEffect.PAYOUT_OFF,
+            ClearCondition.ITSELF,
+            0x61,
+        ),
+        ("fault.raised", {"code": "something.unheard_of"}, EventEffect.STOP, ClearCondition.ATTENDANT, 0x20),
+        (
+            "fault.cleared",
+            {"code": "ticket_printer.paper_out"},
+            EventEffect.LOG,
+            ClearCondition.NOTHING,
+            None,
+        ),
+        ("bill.in", {"amount_cents": 2000}, EventEffect.LOG, ClearCondition.NOTHING, 0x4A),
+        ("bill.in", {"amount_cents": 777}, EventEffect.LOG, ClearCondition.NOTHING, 0x4F),
+        ("handpay.pending", {"amount_cents": 5}, EventEffect.LOCK, ClearCondition.ATTENDANT, 0x51),
+        ("service.call", {"on": True}, EventEffect.LAMP, ClearCondition.ATTENDANT, 0x71),
+        ("service.call", {"on": False}, EventEffect.LOG, ClearCondition.NOTHING, 0x72),
+        ("event", {"code": "memory.repaired"}, EventEffect.LOG, ClearCondition.NOTHING, 0x31),
     ],
 )
 def test_each_significant_event_has_its_effect_and_who_may_clear(journal, kind, record, effect, clear, sas):
     entry = say(journal, kind, **record)
     found = ENTRIES.find_significance(entry)
-    assert (found.effect, found.clear, found.sas) == (effect, clear, sas)
+    assert (found.effect, found.cleared_by, found.sas_exception_code) == (effect, clear, sas)
 
 
 def test_the_table_has_no_line_an_earlier_one_hides():
@@ -88,7 +106,7 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
     authors = {"persons": ["1001"], "person": "1001"}
     listed, expected = set(), set()
     for kind in {entry.kind for entry in ENTRIES}:
-        forms = ENTRIES.of(kind)
+        forms = ENTRIES.list_declarations(kind)
         records = [form.record for form in forms if is_dataclass(form.record)]
         named = authors.keys() & {stored_key(member) for record in records for member in fields(record)}
         if ENTRIES.is_on_intervention_sheet(say(journal, kind, **{name: authors[name] for name in named})):

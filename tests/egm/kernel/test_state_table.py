@@ -8,7 +8,7 @@ from rigs.every_event import PREPARED, TICKET, machine_in, particulars
 from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, MENU
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventType, NextState, State
 from egm.kernel.rules import DerivedState, Refusal, StateTable, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
@@ -42,11 +42,11 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
     before, credit_before = rig.journal.sequence, rig.credit_cents
     unexpected_before = len(rig.records("event.unexpected"))
     rig.machine.notice = None
-    happening = FEATURES.rules.payloads.build_event(event, values)
+    happening = FEATURES.state_table.payloads.build_event(event, values)
     taken = next(
         (
             rule
-            for rule in FEATURES.rules.list_rules(state, event)
+            for rule in FEATURES.state_table.list_rules(state, event)
             if all(guard(rig.machine, happening) for guard in rule.guards)
         ),
         None,
@@ -56,7 +56,7 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
 
     rig.journal.self_audit()
     if taken is None:
-        told = FEATURES.rules.refusal(event) is Refusal.REPORT
+        told = FEATURES.state_table.find_refusal(event) is Refusal.REPORT
         assert (rig.notice or "").startswith("refused.") == told, event
         unexpected = rig.records("event.unexpected")[unexpected_before:]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
@@ -68,12 +68,14 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
             credit_before,
             state,
         ), event
-    elif taken.next is Next.SAME or (taken.next is Next.DERIVED_ONCE_TESTED and state is State.SELF_TEST):
+    elif taken.next_state is NextState.SAME or (
+        taken.next_state is NextState.DERIVED_ONCE_TESTED and state is State.SELF_TEST
+    ):
         assert rig.state is state, event
-    elif isinstance(taken.next, Next) or taken.next is State.PAYING:
+    elif isinstance(taken.next_state, NextState) or taken.next_state is State.PAYING:
         assert rig.state is rig.engine.derive_state(), event
     else:
-        assert rig.state is taken.next, event
+        assert rig.state is taken.next_state, event
     return taken is not None
 
 
@@ -109,8 +111,8 @@ def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
     found = {
         state
         for state in State
-        for event in FEATURES.rules.payloads
-        for rule in FEATURES.rules.list_rules(state, event)
+        for event in FEATURES.state_table.payloads
+        for rule in FEATURES.state_table.list_rules(state, event)
         if effect in {each.__name__ for each in rule.effects}
     }
     assert found == states
@@ -129,7 +131,7 @@ def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
 def test_every_form_is_refused_out_loud(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
     rig = _room(tmp_path, State.IDLE)
-    refusable = [form for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)]
+    refusable = [form for form in MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)]
     assert len(refusable) > 20
     for form in refusable:
         rig.engine.handle(form.event, form=form.id)
@@ -139,31 +141,38 @@ def test_every_form_is_refused_out_loud(tmp_path):
 
 
 def test_the_table_is_short_and_its_sets_have_names():
-    assert len(FEATURES.rules) <= 180
-    assert [rule.events for rule in FEATURES.rules if rule.states not in STATE_SET_NAMES] == []
+    assert len(FEATURES.state_table) <= 180
+    assert [rule.events for rule in FEATURES.state_table if rule.states not in STATE_SET_NAMES] == []
 
 
 def test_internal_and_late_events_are_accepted_in_every_state():
     """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
     for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
         for state in State:
-            assert not FEATURES.rules.list_rules(state, event)[-1].guards, (state, event)
+            assert not FEATURES.state_table.list_rules(state, event)[-1].guards, (state, event)
 
 
 def test_every_form_is_guarded_by_its_persons():
     by_form = [
-        rule for rule in FEATURES.rules if "authorised" in {get_refusal_code(guard) for guard in rule.guards}
+        rule
+        for rule in FEATURES.state_table
+        if "authorised" in {get_refusal_code(guard) for guard in rule.guards}
     ]
     assert {event for rule in by_form for event in rule.events} >= {
-        form.event for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)
+        form.event for form in MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
     }
     assert {rule.refusal for rule in by_form} == {Refusal.REPORT}
 
 
 def test_every_state_can_be_left_and_reached():
-    left = {state for rule in FEATURES.rules for state in rule.states if rule.next is not Next.SAME}
+    left = {
+        state
+        for rule in FEATURES.state_table
+        for state in rule.states
+        if rule.next_state is not NextState.SAME
+    }
     assert left == set(State)
-    named = {rule.next for rule in FEATURES.rules} | {State.BOOT}
+    named = {rule.next_state for rule in FEATURES.state_table} | {State.BOOT}
     derived = {State.IDLE, State.TOURNAMENT, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE}
     derived |= {State.SERVICE_MENU}
     assert named | derived >= set(State)
@@ -184,9 +193,9 @@ def test_the_most_pressing_state_comes_first():
         State.LOCKED,
         State.BETTING,
     )
-    assert tuple(one.state for one in FEATURES.rules.states) == pressing
+    assert tuple(one.state for one in FEATURES.state_table.derived_states) == pressing
     derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
-    rules, holding = StateTable(FEATURES.rules, FEATURES.rules.payloads, derived), set(pressing)
+    rules, holding = StateTable(FEATURES.state_table, FEATURES.state_table.payloads, derived), set(pressing)
     for state in pressing:
         assert rules.derive_state(holding) is state
         holding.remove(state)
@@ -200,13 +209,13 @@ def test_the_picture_shows_what_rules_do_and_can_be_read():
     between = {row.split("`")[1] for row in format_interruption_table().splitlines() if "`" in row}
     assert drawn | between == set(State) - {State.BOOT}
     assert not drawn & between
-    assert format_rule_table().count("\n") >= len(FEATURES.rules)
+    assert format_rule_table().count("\n") >= len(FEATURES.state_table)
 
 
 def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     changes = rig.changes
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.play()  # no numbers: out of service follows, one change for whoever watches
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.changes == changes + 1

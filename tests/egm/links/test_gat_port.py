@@ -345,5 +345,5 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
 
 
 def test_no_gat_port_is_opened_without_one_in_the_cabinet_file(inspection):
-    at = replace(inspection.at, file=inspection.at.file.model_copy(update={"gat": None}))
+    at = replace(inspection.at, cabinet_file=inspection.at.cabinet_file.model_copy(update={"gat": None}))
     assert list(create_gat_port(at)) == []

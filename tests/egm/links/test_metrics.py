@@ -80,11 +80,13 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
     """An increase of a series that is born at 1 is none: the alert on a first door or fault could not fire."""
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in build_meter_families(MeterReading(0, "", ()), iter_known_occurrences(FEATURES.entries))
+        for family in build_meter_families(
+            MeterReading(0, "", ()), iter_known_occurrences(FEATURES.entry_declarations)
+        )
         for sample in family.samples
     }
     assert never["egm_memory_repaired_total",] == 0
-    for subject, _ in FEATURES.entries.iter_significant():
+    for subject, _ in FEATURES.entry_declarations.iter_significant():
         kind, _, about = subject.partition(":")
         if "*" in about or kind not in {"door.opened", "fault.raised", "event"}:
             continue
@@ -97,7 +99,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
 def test_every_meter_that_is_always_exported_is_counted_by_some_entry():
     """Three stood at zero for ever: nothing fed them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
-    declared = {name for entry in FEATURES.entries for name in entry.counts}
+    declared = {name for entry in FEATURES.entry_declarations for name in entry.counts}
     assert [name for name in OCCURRENCE_METERS if name not in declared and f'"{name}"' not in rules] == []
 
 

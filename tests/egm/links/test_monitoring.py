@@ -67,13 +67,13 @@ def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch
                 assert f"metrics are not served: port {port}:" in said[0]
                 assert "Errno" not in said[0]
                 assert "set another `port` in [metrics] of the cabinet file" in said[0]
-                assert monitoring.PORT_TAKEN_FAULT in rig.machine.faults
+                assert monitoring.PORT_TAKEN_FAULT in rig.machine.active_faults
                 assert (shown(rig).notices, shown(rig).tilts) == (
                     (),
                     (),
                 )  # the operator's, not the player's
                 other.close()
-                await until(lambda: not rig.machine.faults)
+                await until(lambda: not rig.machine.active_faults)
                 body = await asyncio.to_thread(
                     lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
                 )
@@ -112,7 +112,7 @@ def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
 
     asyncio.run(scene())
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.machine.faults == {}
+    assert rig.machine.active_faults == {}
     rig.close()
 
 

@@ -101,7 +101,7 @@ def bench(tmp_path: Path):
     bench = Bench(tmp_path, rig)
     rig.insert(2000)
     rig.play()
-    rig.machine.chance = create_generator()
+    rig.machine.random_service = create_generator()
     rig.report_shown()
     rig.insert(500)
     rig.cash_out_ticket()
@@ -121,7 +121,9 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
     found = every_meter(bench)
     assert {code for code, value in found.items() if value is None} == NOT_KEPT
     payback = found.pop(PAYBACK)
-    assert payback == int(bench.room.machine.component(InstalledGames).returns["maple-classic"] * 10_000)
+    assert payback == int(
+        bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
+    )
     assert {code: value for code, value in found.items() if value} == NOT_ZERO
 
 
@@ -129,7 +131,9 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
 def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
     kept = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
     payback = kept.pop(PAYBACK)
-    assert payback == int(bench.room.machine.component(InstalledGames).returns["maple-classic"] * 10_000)
+    assert payback == int(
+        bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
+    )
     assert {code: value for code, value in kept.items() if value} == {
         0x00: 5,
         0x01: 300,

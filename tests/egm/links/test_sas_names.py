@@ -47,7 +47,7 @@ def test_polls_have_the_published_types() -> None:
 
 
 def test_every_exception_the_journal_can_raise_has_a_name() -> None:
-    assert list_raised_exceptions(FEATURES.entries) <= set(EXCEPTIONS)
+    assert list_raised_exceptions(FEATURES.entry_declarations) <= set(EXCEPTIONS)
 
 
 def test_meters_cover_every_code_that_is_not_reserved() -> None:

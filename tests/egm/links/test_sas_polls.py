@@ -89,7 +89,7 @@ def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
     bench = Bench(folder, rig, **settings)
     rig.insert(2000)
     rig.play()
-    rig.machine.chance = create_generator()
+    rig.machine.random_service = create_generator()
     return rig, bench
 
 
@@ -225,7 +225,7 @@ def test_machine_and_game_identify_themselves(bench: Bench) -> None:
     block = (
         b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
     )
-    percent = f"{int(bench.room.machine.component(InstalledGames).returns[game.id] * 10000):04d}".encode()
+    percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game[game.id] * 10000):04d}".encode()
     assert bench.read(0x1F) == (block + percent).hex()
     assert bench.long(0x53, "0001") == "0001" + (block + percent).hex()
     assert bench.long(0x53, "0000") == "0000" + (block + percent).hex()
@@ -249,7 +249,7 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
     assert bench.long(0xB5, "0001") == (bytes((len(data),)) + data).hex()
-    percent = f"{int(bench.room.machine.component(InstalledGames).returns['maple-classic'] * 10000):04d}".encode().hex()
+    percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game['maple-classic'] * 10000):04d}".encode().hex()
     assert bench.long(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
 
 

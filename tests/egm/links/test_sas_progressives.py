@@ -125,7 +125,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.room.journal.states(ProgressiveKey.WIN) == {}
     again.room.close()
     with open_view(tmp_path) as kept:
-        report = Auditor(GameFiles([GAME.parent])).run(kept.iter_bodies())
+        report = Auditor(GameFiles([GAME.parent])).audit_entries(kept.iter_bodies())
     assert report.findings == []
 
 

@@ -14,7 +14,7 @@ from egm.errors import OperatorError
 from egm.host.ticket_port import HostTicketInterface
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import ClearAction, KernelKey, Owner
+from egm.kernel.keys import ClearAction, KernelKey, KeyOwner
 from egm.kernel.positions import Position
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host_controls import is_game_allowed
@@ -105,7 +105,7 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("the line was taken out")
     menu.home().touch("leave")
-    assert (without.state, without.machine.faults) == (State.IDLE, {})
+    assert (without.state, without.machine.active_faults) == (State.IDLE, {})
     assert without.records("fault.settled")[-1]["person"]
 
 
@@ -120,20 +120,20 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
     for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
         rig.engine.handle(EventType.FAULT_RAISED, code=code)
     without = again(rig, tmp_path, acceptor=False, devices=("printer",))
-    assert set(without.machine.faults) == {"io_board.failure", "ticket_printer.paper_out"}
+    assert set(without.machine.active_faults) == {"io_board.failure", "ticket_printer.paper_out"}
 
 
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
-    refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
+    refuse_removed_positions_with_money(first.journal, 1, FEATURES.storage_keys, "CAD")
     second.insert(2000)
     with pytest.raises(
         OperatorError,
         match=r"position 2 still has \$20\.00 of credit: restore the former number, and settle it first$",
     ):
-        refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
-    refuse_removed_positions_with_money(first.journal, 2, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(first.journal, 1, FEATURES.storage_keys, "CAD")
+    refuse_removed_positions_with_money(first.journal, 2, FEATURES.storage_keys, "CAD")
 
 
 def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
@@ -175,18 +175,18 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     )
     kept = again(rig, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(kept.machine, "maple-classic")
-    assert "holder_gone" not in kept.machine.faults
+    assert "holder_gone" not in kept.machine.active_faults
     rig = again(kept, tmp_path, devices=("printer",), holders=())
     assert is_game_allowed(rig.machine, "maple-classic")
     assert find_ticket_terms(rig.machine) == TicketTerms()
-    assert rig.machine.faults["holder_gone"]["detail"] == "host:main"
+    assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")
     rig = again(rig, tmp_path, devices=("printer",), holders=())
-    assert rig.machine.faults == {}
+    assert rig.machine.active_faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())
     assert rig.ledger.find_open() is not None
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 
@@ -215,20 +215,24 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
         OperatorError,
         match=rf"position 2 still has {said} at the table of maple-craps: restore the former number, and settle it first$",
     ):
-        refuse_removed_positions_with_money(left, 1, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(left, 1, FEATURES.storage_keys, "CAD")
 
 
 def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
     """What a place says of it has no key of the memory in it."""
-    for key in FEATURES.keys:
-        if key.clear_action is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
+    for key in FEATURES.storage_keys:
+        if (
+            key.clear_action is not ClearAction.OWED
+            or key.owner is not KeyOwner.PLAYER
+            or key is TableKey.TABLE
+        ):
             continue
         with pytest.raises(
             OperatorError,
             match=r"position 2 still has (a|coins|restricted) [a-z -]+: restore the former number, and settle it first$",
         ):
             refuse_removed_positions_with_money(
-                Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.keys, "CAD"
+                Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.storage_keys, "CAD"
             )
 
 
@@ -257,4 +261,4 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
         assert "2/print" not in view.states("2/print")
         [taken] = view.entries(("ticket.taken",))
         assert taken.transaction.dims["position"] == 2
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []

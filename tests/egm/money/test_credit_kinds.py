@@ -27,7 +27,7 @@ RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTR
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 
-account = Position().account
+account = Position().name_credit_account
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_hand_pay_is_of_money_only(make):
 def test_a_void_game_gives_each_kind_its_own_stake_back_and_is_counted(make):
     rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
@@ -158,9 +158,9 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
 def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_away(make, generous):
     """It expired as soon as it was in: an older promotion's last day was over."""
     rig = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
-    chance, rig.machine.chance = rig.machine.chance, create_generator()
+    chance, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()
-    rig.machine.chance = chance
+    rig.machine.random_service = chance
     order = TransferOrder(
         identifier="day",
         kind=TransferKind.IN,
@@ -178,7 +178,7 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     rig.ledger.delete_confirmed_paper()
     rig.engine.handle(EventType.PROMOTION_EXPIRED)
     assert kinds(rig) == (300, 0, 0)
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
@@ -209,13 +209,13 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     for _ in range(2):
         rig.play()
         rig.report_shown()
-    rig.machine.chance = create_generator()
+    rig.machine.random_service = create_generator()
     for _ in range(2):
         rig.cash_out_ticket()
-    report = Auditor(GameFiles()).run(
+    report = Auditor(GameFiles()).audit_entries(
         rig.journal.iter_bodies(), head=(rig.journal.sequence, rig.journal.head_hash)
     )
-    assert (report.finding_count, report.games, report.credits_cents) == (0, 2, 0)
+    assert (report.finding_count, report.game_count, report.credits_cents) == (0, 2, 0)
     assert report.meters == rig.journal.meters().values
     assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
         10,
@@ -259,11 +259,11 @@ def test_what_is_parted_is_what_was_staked(amounts):
 def test_a_void_game_gives_each_kind_of_credit_its_stake_back(make):
     rig = gift(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
     before = kinds(rig)
-    rig.machine.chance = dealing("5s 9h 6d", 6)
+    rig.machine.random_service = dealing("5s 9h 6d", 6)
     rig.engine.handle(EventType.BET, value=20, options={"bets": {"main": 20}})
     rig.play()
     assert kinds(rig) == (0, 0, 900)
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value="hit")
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") is None
     assert kinds(rig) == before

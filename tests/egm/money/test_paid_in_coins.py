@@ -62,7 +62,7 @@ def told(rig):
 
 
 def ends_honest(rig):
-    findings = Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
+    findings = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
     assert findings == []
 
@@ -250,7 +250,7 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
 
 # ------------------------------------------------------------------------------------------ lies about it
 def findings(entries):
-    report = Auditor(GameFiles()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return {finding.sequence for finding in report.findings}
 
 
@@ -274,7 +274,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
-    found = Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
+    found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
     assert ["still the player's credit" in str(each) for each in found] == [True]
 

@@ -29,7 +29,7 @@ def rig(tmp_path):
 
 def list_voucher_log(rig) -> list[str]:
     """Return the kinds of the entries that the log of tickets shows."""
-    return [entry.kind for entry in rig.machine.entries.read_log(rig.journal, Log.VOUCHERS)]
+    return [entry.kind for entry in rig.machine.entry_declarations.read_log(rig.journal, Log.VOUCHERS)]
 
 
 def restart(rig, folder, **options) -> MachineRig:
@@ -448,7 +448,7 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
     write_undeclared(rig.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
-    assert rig.engine.accepts(EventType.RESIDUAL)
+    assert rig.engine.accepts_event_type(EventType.RESIDUAL)
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.credit_cents, rig.journal.meters().values["residual_removed"]) == (0, 3)
     assert rig.records("residual.removed") == [{"amount_cents": 3}]

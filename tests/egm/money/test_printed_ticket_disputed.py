@@ -25,7 +25,7 @@ VOUCHERS, BY_HAND = "out:voucher:cashable", "out:handpay_cancelled_credit"
 
 
 def audited(room: MachineRig) -> None:
-    assert Auditor(GameFiles()).run(room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(room.journal.iter_bodies()).findings == []
 
 
 class Cabinet:

@@ -59,7 +59,7 @@ class Machine:
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
         self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
         self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        assert self.room.machine.times.is_clock_trusted
+        assert self.room.machine.timekeeper.is_clock_trusted
 
     def restarts(self):
         wall = self.room.clock.wall
@@ -78,7 +78,7 @@ class Machine:
     def cashes_out(self):
         if self.room.state is not State.IDLE or not self.meter_cents:
             return
-        believed, cents = self.room.machine.times.is_clock_trusted, self.meter_cents
+        believed, cents = self.room.machine.timekeeper.is_clock_trusted, self.meter_cents
         self.meter_cents = 0
         if believed:
             number = self.room.cash_out_ticket()
@@ -100,7 +100,9 @@ class Machine:
             return
         number = self.dice.choice(sorted(self.tickets))
         record = self.room.store.require_ticket(number)
-        is_past = record.is_expired_at(self.room.clock.now()) and self.room.machine.times.is_clock_trusted
+        is_past = (
+            record.is_expired_at(self.room.clock.now()) and self.room.machine.timekeeper.is_clock_trusted
+        )
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"
@@ -124,9 +126,9 @@ class Machine:
         assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
         owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
         assert owed == self.tickets, "a ticket expired, or was lost"
-        assert "ticket_ledger" not in machine.faults
+        assert "ticket_ledger" not in machine.active_faults
         wrong = abs(self.room.clock.now() - self.truth) > OFF_TIME_WITHOUT_CONFIRMATION_MAX * 3
-        assert not (wrong and machine.times.is_clock_trusted), "a clock far off the truth is believed"
+        assert not (wrong and machine.timekeeper.is_clock_trusted), "a clock far off the truth is believed"
 
 
 @pytest.mark.requirement("H-10", "H-07", "F-01")
@@ -138,5 +140,7 @@ def test_whatever_the_clock_shows_the_money_is_somewhere_and_the_audit_finds_not
     machine.is_confirmed()
     assert machine.dated, "no ticket was printed: the run shows nothing"
     journal = machine.room.journal
-    report = Auditor(GameFiles()).run(journal.iter_bodies(), head=(journal.sequence, journal.head_hash))
+    report = Auditor(GameFiles()).audit_entries(
+        journal.iter_bodies(), head=(journal.sequence, journal.head_hash)
+    )
     assert report.findings == []

@@ -61,7 +61,7 @@ def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_pa
     handed = [kind for kind in kinds if kind.startswith(("handpay.", "voucher."))]
     assert handed == ["handpay.pending", "handpay.way", "handpay.returned", "voucher.request", "voucher.out"]
     assert rig.records("handpay.returned")[0]["person"] == "attendant"
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 
@@ -74,7 +74,7 @@ def test_the_player_may_think_again_and_is_paid_by_hand(tmp_path):
     assert told(rig).ticket == "offered"
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.journal.balance_cents(HAND)) == (State.IDLE, 2000)
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 
@@ -106,7 +106,7 @@ def test_where_the_key_alone_is_not_enough_a_person_lets_it(tmp_path):
     print_it(rig)
     assert rig.journal.balance_cents(TICKET) == 2000
     assert rig.records("handpay.returned")[0]["person"] == NUMBERS[Role.ATTENDANT]
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 

@@ -45,7 +45,7 @@ def rig(tmp_path):
     for left in list(OPENED):
         left.close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def restarted(rig, tmp_path, **changes):
@@ -75,7 +75,7 @@ def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its
     right = rig.clock.wall
     rig.clock.wall = right.replace(year=year)
     watch(rig)
-    assert "clock_doubted" in rig.machine.faults
+    assert "clock_doubted" in rig.machine.active_faults
     assert not rig.machine.is_tilted  # games go on
     take(rig, number)
     assert rig.credit_cents == 2000
@@ -83,7 +83,7 @@ def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its
     assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
     rig.clock.wall = right + timedelta(minutes=3)
     watch(rig)
-    assert "clock_doubted" not in rig.machine.faults  # it shows again what has really passed
+    assert "clock_doubted" not in rig.machine.active_faults  # it shows again what has really passed
 
 
 def test_a_person_confirms_a_clock_that_was_set(rig):
@@ -95,12 +95,12 @@ def test_a_person_confirms_a_clock_that_was_set(rig):
     assert rig.notice == "refused.date_is_the_clocks"
     rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
     assert rig.notice == "refused.authorised"
-    assert "clock_doubted" in rig.machine.faults
+    assert "clock_doubted" in rig.machine.active_faults
     rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
     (told,) = rig.records("clock.confirmed")
     assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
-    assert rig.machine.faults.keys().isdisjoint({"clock_doubted"})
-    assert rig.machine.times.is_clock_trusted
+    assert rig.machine.active_faults.keys().isdisjoint({"clock_doubted"})
+    assert rig.machine.timekeeper.is_clock_trusted
 
 
 def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
@@ -116,7 +116,7 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
     assert again.credit_cents == 2500
     again.clock.wall = good + timedelta(minutes=5)  # the first time server
     watch(again)
-    assert again.machine.times.is_clock_trusted
+    assert again.machine.timekeeper.is_clock_trusted
     number = again.cash_out_ticket()
     assert again.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
 
@@ -155,11 +155,11 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
     cage.pay_ticket(number)
     again = restarted(rig, tmp_path)
     assert again.credit_cents == 10_000
-    assert again.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert again.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert again.state is State.TILT
     assert len(again.records("tickets.contradicted")) == 1
     assert len(restarted(again, tmp_path).records("tickets.contradicted")) == 1
-    assert "ticket_ledger" not in again.machine.faults
+    assert "ticket_ledger" not in again.machine.active_faults
 
 
 # ---------------------------------------------------------------- the ledger is forged, lost or put back
@@ -177,8 +177,8 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "move 3 was altered after it was written" in again.machine.faults["ticket_ledger"]["detail"]
-    assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "move 3 was altered after it was written" in again.machine.active_faults["ticket_ledger"]["detail"]
+    assert "egm ticket restore" in again.machine.active_faults["ticket_ledger"]["detail"]
     again.offer_ticket("919999999999990001")
     assert again.hands.orders[-1][0] == "return"
     again.insert(2000)
@@ -196,7 +196,10 @@ def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.not_ours")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert "the journal says 0 cents, the ticket ledger 5000" in rig.machine.faults["ticket_ledger"]["detail"]
+    assert (
+        "the journal says 0 cents, the ticket ledger 5000"
+        in rig.machine.active_faults["ticket_ledger"]["detail"]
+    )
 
 
 @pytest.mark.requirement("G-16")
@@ -217,7 +220,7 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
         path.unlink()
     for _ in range(2):
         again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert "no ticket ledger here" in again.machine.faults["ticket_ledger"]["detail"]
+        assert "no ticket ledger here" in again.machine.active_faults["ticket_ledger"]["detail"]
         assert not list(tmp_path.glob("tickets.sqlite"))
         again.offer_ticket(number)
         assert again.hands.orders[-1][0] == "return"
@@ -268,7 +271,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
     back = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in back.machine.faults["ticket_ledger"]["detail"]
+        in back.machine.active_faults["ticket_ledger"]["detail"]
     )
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 1
@@ -352,7 +355,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     put_back(files[came_to])
     restore_ledger(rig, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.faults == {}
+    assert again.machine.active_faults == {}
     assert again.store.require_ticket(number).state is TicketState.REDEEMED
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
@@ -372,13 +375,13 @@ def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(rig, tmp_p
     again.close()
     restore_ledger(again, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.faults == {}
+    assert again.machine.active_faults == {}
     again.close()
     put_back(before)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.faults["ticket_ledger"]["detail"]
+        in again.machine.active_faults["ticket_ledger"]["detail"]
     )
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
@@ -444,12 +447,12 @@ def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good
         restore_ledger(rig, tmp_path, (MANAGER, MANAGER))
     assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.machine.faults
+    assert "ticket_ledger" not in again.machine.active_faults
     told = again.records("tickets.checked")[-1]["begun"]
     assert (told["by"], told["second"], told["why"]) == (SUPERVISOR, MANAGER, "looked into")
     take(again, number)
     assert again.credit_cents == 10_000
-    assert restarted(again, tmp_path).machine.faults == {}
+    assert restarted(again, tmp_path).machine.active_faults == {}
 
 
 def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(rig, tmp_path):
@@ -460,9 +463,9 @@ def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one
     MachineRig(tmp_path, devices=("printer",)).boot().close()
     assert restore_ledger(rig, tmp_path) == (0, "nothing")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.machine.faults
+    assert "ticket_ledger" not in again.machine.active_faults
     take(again, again.insert(500).cash_out_ticket())
-    assert restarted(again, tmp_path).machine.faults == {}
+    assert restarted(again, tmp_path).machine.active_faults == {}
 
 
 def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(rig, tmp_path):
@@ -546,7 +549,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
             store._head.write(encode_head(store.end))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000
-    why = again.machine.faults["journal_short"]["detail"]
+    why = again.machine.active_faults["journal_short"]["detail"]
     assert ("over 10000 cents" in why) == (way == "ticket, no head")
     assert again.state is State.TILT
     again.engine.handle(EventType.PLAY)
@@ -560,7 +563,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
     again.close()
     clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "journal_short" not in cleared.machine.faults
+    assert "journal_short" not in cleared.machine.active_faults
     assert cleared.credit_cents == 10000
     if way != "hand":  # what the ticket paid is owed again: the ticket is money no more
         cleared.offer_ticket(number)
@@ -585,5 +588,5 @@ def test_a_journal_brought_back_whole_is_not_short(rig, tmp_path):
     files = journal_files(tmp_path)
     put_journal_back(tmp_path, files)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert not {"journal_short", "ticket_ledger"} & again.machine.faults.keys()
+    assert not {"journal_short", "ticket_ledger"} & again.machine.active_faults.keys()
     assert again.state is State.IDLE

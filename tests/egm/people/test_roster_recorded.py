@@ -72,7 +72,7 @@ class Place:
 
     @property
     def fault(self):
-        return self.room.machine.faults.get("staff_roster", {}).get("cleared_by")
+        return self.room.machine.active_faults.get("staff_roster", {}).get("cleared_by")
 
 
 @pytest.fixture(autouse=True)

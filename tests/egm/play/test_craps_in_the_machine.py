@@ -64,7 +64,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
         if laid is None or cost * CENTS > 10_000:  # what the place lets a game cost
             continue
         dice = chance.randrange(6), chance.randrange(6)
-        rig.machine.chance.values += dice
+        rig.machine.random_service.values += dice
         rig.engine.handle(EventType.BET, value=cost, options={"bets": change})
         rig.play()
         assert rig.state is State.PLAYING, (rig.notice, change)
@@ -83,7 +83,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
     assert (meters["coin_in"], meters["coin_out"]) == (staked, back)
     assert meters["games_played"] == rounds
     rig.journal.self_audit()
-    assert Auditor(GameFiles(())).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles(())).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 
 

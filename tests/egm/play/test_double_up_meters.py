@@ -46,7 +46,7 @@ def double(rig, rounds):
 
 def audited(folder):
     with open_view(folder) as view:
-        return Auditor(GameFiles()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("D-08", "C-20", "D-02", "O-04")

@@ -44,7 +44,7 @@ class Player:
                 rig.report_shown()
                 ended += 1
             else:
-                assert rig.state is State.IDLE, rig.machine.faults
+                assert rig.state is State.IDLE, rig.machine.active_faults
                 self._between()
             if self.rng.random() < 0.02:
                 self.room.close()
@@ -82,9 +82,9 @@ def played(folder, game, rounds, seed):
     player.play(rounds)
     rig = player.room
     rig.journal.self_audit()
-    report = Auditor(GameFiles()).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies())
     assert report.findings == []
-    assert report.games == rounds
+    assert report.game_count == rounds
     values = rig.journal.meters().values
     assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
     told = recalled(rig)

@@ -222,7 +222,7 @@ def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold
     assert rig.state is state
     locked = state is State.HANDPAY
     assert rig.credit_cents == 10000 - 300 + (0 if locked else 150000)
-    assert rig.engine.accepts(EventType.PLAY) is not locked
+    assert rig.engine.accepts_event_type(EventType.PLAY) is not locked
     rig.close()
 
 
@@ -318,19 +318,19 @@ def test_no_game_starts_without_credit_for_its_bet(tmp_path):
 
 @pytest.mark.requirement("B-07")
 def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(rig):
-    numbers = len(rig.machine.chance.values)
+    numbers = len(rig.machine.random_service.values)
     rig.engine.handle(EventType.BET, value=3)
     rig.engine.handle(EventType.DENOMINATION, value=25)
     rig.engine.handle(EventType.LANGUAGE, value="fr")
-    assert len(rig.machine.chance.values) == numbers
+    assert len(rig.machine.random_service.values) == numbers
     rig.play()
-    assert len(rig.machine.chance.values) == numbers - 3
+    assert len(rig.machine.random_service.values) == numbers - 3
 
 
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("bet", [0, -1, 4, "2", None])
 def test_a_bet_the_game_does_not_offer_is_refused(rig, bet):
-    rig.engine.submit(build_event_from_intent(Intent(name="bet", value=bet), FEATURES.rules.payloads))
+    rig.engine.submit(build_event_from_intent(Intent(name="bet", value=bet), FEATURES.state_table.payloads))
     assert rig.notice == "refused.bet_is_offered"
     assert rig.machine.selection.bet_credits == 1
 
@@ -395,12 +395,12 @@ def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
 @pytest.mark.parametrize("book", ["outflows_cents", "inflows_cents"])
 def test_no_draw_and_no_payment_when_credits_do_not_balance(rig, book):
     """The machine stops before the play, and before the cash-out, not at the entry after it."""
-    numbers, sequence = len(rig.machine.chance.values), rig.journal.sequence
+    numbers, sequence = len(rig.machine.random_service.values), rig.journal.sequence
     printed = list(rig.hands.jobs)
     getattr(rig.journal._ledger, book)["house:wager" if book == "inflows_cents" else "house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 10000 cents"):
         rig.play()
-    assert len(rig.machine.chance.values) == numbers
+    assert len(rig.machine.random_service.values) == numbers
     with pytest.raises(JournalError):
         rig.engine.handle(EventType.CASH_OUT)
     assert (rig.journal.sequence, rig.hands.jobs) == (sequence, printed)

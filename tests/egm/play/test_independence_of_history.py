@@ -51,7 +51,7 @@ def play_real_games(rig):
 
 def play_fixed_games(rig):
     """Outcomes far from the return: the same win, or loss, again and again."""
-    rig.machine.chance = FixedChance(7)
+    rig.machine.random_service = FixedChance(7)
     play_real_games(rig)
 
 
@@ -88,7 +88,7 @@ def play_after(folder, game, history):
     history(rig)
     found = []
     for factor in GAMES[game]:
-        rig.machine.chance = chance = FixedChance(factor)
+        rig.machine.random_service = chance = FixedChance(factor)
         before = rig.journal.meters().value("coin_out")
         play(rig)
         record = rig.records("game.start")[-1]

@@ -61,7 +61,7 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
         select(again, game)
         assert told(again) == tuple(reversed(results))
-    assert Auditor(GameFiles()).run(again.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(again.journal.iter_bodies()).findings == []
     again.close()
 
 

@@ -62,7 +62,7 @@ def meters(rig) -> dict[str, int]:
 
 def verified(rig) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
-    report = Auditor(GameFiles([GAME.parent])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 

@@ -78,7 +78,7 @@ def test_a_win_survives_power_cuts_at_each_entry_and_the_games_removal(tmp_path,
         rig.report_shown()
     rig.close()
     again = MachineRig(tmp_path, games=()).boot()
-    if "main" in again.machine.doors_open:
+    if "main" in again.machine.open_doors:
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
         again.report_shown()
@@ -192,13 +192,13 @@ def test_unrecoverable_game_is_refunded_by_two_people_and_not_by_a_key(tmp_path)
     without_its_text(rig)
     rig.close()
     broken = MachineRig(tmp_path, games=()).boot()
-    assert (broken.state, list(broken.machine.faults)) == (State.TILT, ["game_defective"])
+    assert (broken.state, list(broken.machine.active_faults)) == (State.TILT, ["game_defective"])
     broken.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (broken.state, broken.credit_cents) == (State.TILT, 475)
     assert fill_in(broken, "refund_game", **ONE, reason="no file") == "refused.authorised"
     assert broken.records("game.void") == []
     fill_in(broken, "refund_game", **TWO, reason="no file")
-    assert (broken.state, broken.credit_cents, broken.machine.faults) == (State.IDLE, 500, {})
+    assert (broken.state, broken.credit_cents, broken.machine.active_faults) == (State.IDLE, 500, {})
     (void,) = broken.records("game.void")
     assert (void["ruling"], void["persons"], void["reason"]) == ("defect", ["2", "5"], "no file")
     assert void["recorded"] == {"decided": False, "win_cents": None, "levels_cents": 0}
@@ -219,7 +219,7 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     won.report_shown()
     assert (won.state, won.credit_cents) == (State.IDLE, 10000 - STAKE + WIN)
     assert won.records("game.void") == []
-    assert Auditor(GameFiles()).run(won.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(won.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("F-14", "E-13")
@@ -233,7 +233,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
     rig.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
-    report = Auditor(GameFiles([GAME.parent])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
     told = report.findings if kept else report.notices
     assert any("no number that it needs is missing" in each.why for each in told)
     rig.close()
@@ -261,7 +261,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     rig = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
     (award,) = list_awards(rig.machine, rig.machine.component(GameInProgress).record)
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=1)
     fill_in(rig, "refund_game", **TWO, reason="planted")
     assert rig.credit_cents == 10000
@@ -289,7 +289,7 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
         rig.report_shown()
     before = rig.credit_cents
     won_cents = question.display["credits"] * rig.machine.selection.denomination_cents
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value="red")
     assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"

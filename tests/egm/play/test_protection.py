@@ -130,7 +130,7 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
     play(rig)
     minutes(rig, 20)
     rig.clock.wall += timedelta(minutes=minutes_set)
-    assert rig.machine.times.is_clock_trusted
+    assert rig.machine.timekeeper.is_clock_trusted
     assert find_due_reminder(rig.machine) is None
     minutes(rig, 39)
     assert find_due_reminder(rig.machine) is None
@@ -151,7 +151,7 @@ def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
     play(rig)
     rig.clock.wall = rig.clock.wall.replace(year=9990)
     assert find_due_reminder(rig.machine) is None
-    rig.machine.times.confirm()
+    rig.machine.timekeeper.confirm_time()
     assert find_due_reminder(rig.machine) == "time"
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.engine.handle(EventType.ACKNOWLEDGE)
@@ -357,10 +357,10 @@ def test_quebec_video_lottery_reminds_of_the_time_and_takes_the_players_own_limi
 def context(rig, tmp_path) -> MachineContext:
     return MachineContext(
         engine=rig.engine,
-        file=load_cabinet(),
-        folder=StateFolder(tmp_path / "run"),
+        cabinet_file=load_cabinet(),
+        state_folder=StateFolder(tmp_path / "run"),
         clock=rig.clock,
-        handle=rig.engine.submit,
+        submit_event=rig.engine.submit,
     )
 
 
@@ -449,7 +449,7 @@ def close_door(rig):
 
 
 def test_without_rules_of_protection_no_task_runs(make, tmp_path):
-    assert create_reminders in PLAY_FEATURE.position_services
+    assert create_reminders in PLAY_FEATURE.position_service_factories
     assert list(create_reminders(context(make("clock = true"), tmp_path))) == []
 
 
@@ -480,4 +480,4 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
     if not pause:
         rig.insert(500)
     play(rig)
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []

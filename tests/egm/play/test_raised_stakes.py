@@ -47,7 +47,7 @@ def choose(rig, option):
 def sound(rig, tmp_path):
     """The books add up, and the audit derives every stake again."""
     rig.journal.self_audit()
-    report = Auditor(GameFiles([tmp_path / "games"])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rig.journal.iter_bodies())
     assert report.findings == []
     return rig.journal.meters().values
 
@@ -83,7 +83,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
 def test_options_above_the_credit_are_not_offered_or_accepted(duel, tmp_path):
     rig = duel(3, 1).insert(500)
     for _ in range(9):
-        rig.machine.chance.values[:0] = [3]
+        rig.machine.random_service.values[:0] = [3]
         bet(rig, even=10)
         rig.report_shown()
     left = rig.credit_cents
@@ -214,7 +214,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
             assert entry["dims"][what] != told
             entry["dims"][what] = told
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    report = Auditor(GameFiles([tmp_path / "games"])).run(bodies)
+    report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(bodies)
     assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)
 
 
@@ -223,7 +223,7 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
     assert isinstance(rig.hands.messages[-1], Decision)
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None
     rig.engine.handle(EventType.MENU, key="operator")

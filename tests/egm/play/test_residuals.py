@@ -53,7 +53,7 @@ def leave_a_rest(rig) -> None:
 
 
 def findings(rig) -> list[str]:
-    return [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
+    return [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
 
 
 @pytest.mark.requirement("F-10", "D-13")
@@ -127,7 +127,7 @@ def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
     rig.journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
         rig.engine.handle(EventType.RESIDUAL)
-    assert rig.machine.chance.values == [0]
+    assert rig.machine.random_service.values == [0]
     with pytest.raises(JournalError):
         rig.engine.handle(EventType.CASH_OUT)
     assert (rig.hands.jobs, rig.records("handpay.pending")) == ([], [])

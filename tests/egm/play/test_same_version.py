@@ -69,4 +69,4 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
     assert now.digest != before.digest
     same = {"game": GAME, "version": before.version, "digest": now.digest, "before": before.digest}
     assert entries == ([] if changed else [same])
-    assert Auditor(GameFiles([tmp_path])).run(bodies).findings == []
+    assert Auditor(GameFiles([tmp_path])).audit_entries(bodies).findings == []

@@ -44,7 +44,7 @@ def spin(rig, *answers, **bets):
 
 def sound(rig):
     rig.journal.self_audit()
-    assert Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     return rig.journal.meters().values
 
 

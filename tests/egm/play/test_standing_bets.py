@@ -55,7 +55,7 @@ def sound(rig, tmp_path):
     """The books add up, and the audit derives every table again."""
     rig.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
-    assert Auditor(GameFiles(folders)).run(rig.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles(folders)).audit_entries(rig.journal.iter_bodies()).findings == []
     return rig.journal.meters().values
 
 
@@ -115,7 +115,7 @@ def test_a_bet_taken_down_is_returned_as_a_stake_and_is_no_win(point, tmp_path):
 def test_at_cash_out_bets_that_may_be_taken_down_are_returned(point, tmp_path):
     rig = point(0).insert(1000)
     throw(rig, line=10)
-    rig.machine.chance.values.append(2)
+    rig.machine.random_service.values.append(2)
     throw(rig, place=4)  # the throw of 2 makes the point, and no line stands on it
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
@@ -196,7 +196,7 @@ def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
 def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
@@ -249,7 +249,7 @@ def test_the_audit_finds_an_altered_table_state(point, tmp_path, lie):
     kind, change, why = LIES[lie]
     last = max(entry.sequence for entry in rig.journal.entries(kind))
     bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
-    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
     assert any(why in each.why for each in found), [each.why for each in found]
 
 
@@ -277,7 +277,7 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
         if entry["kind"] == "table.returned":
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
     assert any("the bets stand on" in each.why for each in found), [each.why for each in found]
 
 
@@ -295,7 +295,7 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
         if entry["kind"] == kind:
             entry["state"][f"table:{'0' * 64}"] = None
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
-    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
     assert any("the table of another game" in each.why for each in found), [each.why for each in found]
 
 

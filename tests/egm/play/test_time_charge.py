@@ -62,7 +62,7 @@ def close(rooms):
 def play(rooms, stack=STACK):
     """A game in which the button folds at once: it loses its small blind of 4 credits."""
     for rig in rooms:
-        rig.machine.chance = dealing(CARDS, decks=1)
+        rig.machine.random_service = dealing(CARDS, decks=1)
         lay(rig, stack)
         assert rig.state is State.BETTING, rig.notice
     close(rooms)
@@ -113,7 +113,7 @@ def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not
     assert period["house_win"] == won_cents + 2 * CHARGE_CENTS
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35")
@@ -179,7 +179,7 @@ def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_p
     assert sum(each.spent_cents for each in sessions) == 2 * CHARGE_CENTS
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35", "A-05", "A-08")

@@ -164,7 +164,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert "Valid until" in hall.menu().lines()
     hall.room.close()
     with open_view(hall.folder / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def spoil(hall, **changes):

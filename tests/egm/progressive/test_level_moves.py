@@ -65,7 +65,7 @@ def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(ri
     again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     again.close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles([GAME.parent])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([GAME.parent])).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-13")

@@ -71,7 +71,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
     assert record.level.contributed == Fraction(25, 50)
     controller.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-03")

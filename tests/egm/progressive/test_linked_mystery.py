@@ -46,7 +46,7 @@ def plays(rig):
 def audited(folder, due=()):
     with open_view(folder / "state") as view:
         bodies = list(view.iter_bodies())
-    report = Auditor(GameFiles([GAME.parent])).run(bodies)
+    report = Auditor(GameFiles([GAME.parent])).audit_entries(bodies)
     assert [finding.why for finding in report.findings] == list(due)
     return bodies
 
@@ -306,7 +306,10 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
             await rig.until(lambda: rig.room.state is State.IDLE)
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.held"))
-            assert (rig.room.state, list(rig.room.machine.faults)) == (State.TILT, ["progressive_unproved"])
+            assert (rig.room.state, list(rig.room.machine.active_faults)) == (
+                State.TILT,
+                ["progressive_unproved"],
+            )
             (held,) = rig.room.records("progressive.held")
             assert why in held["why"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -369,7 +372,7 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
     run(life())
     bodies = audited(tmp_path)
     without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
-    report = Auditor(GameFiles([GAME.parent])).run(without)
+    report = Auditor(GameFiles([GAME.parent])).audit_entries(without)
     assert any("no commitment" in finding.why for finding in report.findings), report.findings
 
 
@@ -445,7 +448,7 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
     raw = json.loads(bodies[at])
     change(raw)
-    report = Auditor(GameFiles([GAME.parent])).run(
+    report = Auditor(GameFiles([GAME.parent])).audit_entries(
         [*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]]
     )
     assert any(why in finding.why for finding in report.findings), report.findings

@@ -397,7 +397,7 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(rig):
 
 def test_levels_are_won_with_the_real_generator_as_well(rig):
     machine = rig()
-    machine.machine.chance = create_generator()
+    machine.machine.random_service = create_generator()
     for _ in range(40):
         machine.play()
         if machine.machine.component(GameInProgress).conversation.decision is not None:
@@ -464,4 +464,4 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     second.close()
     first.close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles([GAME.parent])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([GAME.parent])).audit_entries(view.iter_bodies()).findings == []

@@ -274,7 +274,7 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
             (held,) = rig.room.records("progressive.held")
             shown_cents = next(iter(rig.room.journal.states(ProgressiveKey.CLAIM).values()))["shown_cents"]
             assert held["amount_cents"] == amount_cents
-            assert list(rig.room.machine.faults) == ["progressive_unproved"]
+            assert list(rig.room.machine.active_faults) == ["progressive_unproved"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.award") == []
             assert ruled(rig, decision, ("2",)) == "refused.authorised"
@@ -333,7 +333,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD)
-    findings = Auditor(GameFiles((GAME.parent,))).run(room.journal.iter_bodies()).findings
+    findings = Auditor(GameFiles((GAME.parent,))).audit_entries(room.journal.iter_bodies()).findings
     assert [finding.why for finding in findings] == [NOT_PAID]
     room.close()
 
@@ -354,7 +354,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
     room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **ruling)
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
-    assert Auditor(GameFiles((GAME.parent,))).run(room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles((GAME.parent,))).audit_entries(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -435,13 +435,17 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
     assert (older.levels["TOP"].hits, older.commits) == (1, controller.commits)
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     game_files = GameFiles((GAME.parent,))
-    assert Auditor(game_files).run(bodies).findings == []
+    assert Auditor(game_files).audit_entries(bodies).findings == []
     entries = adopt_entries(bodies, KEY)
     [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
     [(_, told)] = behind["state"].items()
     for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
         lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
-        assert Auditor(game_files).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
+        assert (
+            Auditor(game_files)
+            .audit_entries(rewrite_chain(lied, KEY, compute_journal_tag(entries[0])))
+            .findings
+        )
 
 
 def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp_path, controller):

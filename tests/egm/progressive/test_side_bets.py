@@ -207,7 +207,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     begin(machine)
     machine.close()
     machine = room_of(tmp_path).boot()  # between its stake and its hit: asked again
-    machine.machine.chance = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    machine.machine.random_service = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.close()
     again = room_of(tmp_path).boot()
@@ -225,7 +225,7 @@ def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_pat
     begin(machine)
     machine.close()
     machine = room_of(tmp_path, levels=()).boot()
-    machine.machine.chance = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    machine.machine.random_service = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
@@ -281,7 +281,7 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, why):
     raw = json.loads(bodies[at])
     change(raw["record"]["hits"][0])
     bodies[at] = encode_canonical_json(raw)
-    assert any(why in finding.why for finding in Auditor(GameFiles()).run(bodies).findings)
+    assert any(why in finding.why for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
 
 
 @pytest.mark.requirement("I-03")
@@ -293,7 +293,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
     raw = json.loads(bodies[at])
     raw["record"]["denomination_cents"] = 25
     bodies[at] = encode_canonical_json(raw)
-    found = Auditor(GameFiles()).run(bodies).findings
+    found = Auditor(GameFiles()).audit_entries(bodies).findings
     assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
 
 
@@ -348,7 +348,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
     assert [hit["amount_cents"] for hit in machine.records("progressive.hit")] == [10_001_00, 10_000_00]
-    assert Auditor(GameFiles([tmp_path])).run(machine.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles([tmp_path])).audit_entries(machine.journal.iter_bodies()).findings == []
     machine.close()
 
 
@@ -368,5 +368,5 @@ def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_pat
         (1, 10_000_00),
         (2, 10_000_00),
     ]
-    assert Auditor(GameFiles([tmp_path])).run(machine.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles([tmp_path])).audit_entries(machine.journal.iter_bodies()).findings == []
     machine.close()

@@ -77,7 +77,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
     assert record.level.seeded == BASE + 999_55
     controller.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-09", "I-07")

@@ -10,9 +10,9 @@ import pytest
 from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
-from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import Refusal, get_refusal_code
-from egm.kernel.significance import Effect
+from egm.kernel.significance import EventEffect
 from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
 from egm.screen.text import (
@@ -23,7 +23,7 @@ from egm.screen.text import (
     format_fault,
     read_catalogue,
 )
-from egm.staff.words import say_regulation_meter_name
+from egm.staff.words import build_regulation_meter_name_text
 from meters.names import NAMES
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES
@@ -111,11 +111,11 @@ def test_every_text_that_the_source_asks_for_exists():
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_code_of_the_machine_has_a_text(language):
     texts = Texts(language)
-    codes = [f"tilt.text.{code}" for code in FAULTS if "*" not in code]
+    codes = [f"tilt.text.{code}" for code in SIGNIFICANCE_BY_FAULT if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
     codes += [
         f"notice.refused.{get_refusal_code(guard)}"
-        for rule in FEATURES.rules
+        for rule in FEATURES.state_table
         if rule.refusal is Refusal.REPORT
         for guard in rule.guards
     ]
@@ -192,14 +192,18 @@ def test_in_quebec_the_malfunction_clause_promises_the_refund(place):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(language):
     texts = Texts(language)
-    codes = [code for code, event in FAULTS.items() if event.effect in {Effect.STOP, Effect.HARD_STOP}]
+    codes = [
+        code
+        for code, event in SIGNIFICANCE_BY_FAULT.items()
+        if event.effect in {EventEffect.STOP, EventEffect.HARD_STOP}
+    ]
     named = [code for code in codes if "*" not in code]
     assert len(named) > 8
     said = {code: format_fault(texts, code) for code in named}
     assert len(set(said.values())) == len(said)  # none is told as another
     for code in named:
         assert said[code] != texts.say("tilt.text.other")
-        assert texts.has_text(f"tilt.cleared_{get_fault(code).cleared_by}")
+        assert texts.has_text(f"tilt.cleared_{get_fault_definition(code).cleared_by}")
 
 
 @pytest.mark.requirement("E-08")
@@ -211,5 +215,5 @@ def test_every_journal_entry_and_every_meter_has_a_name():
     assert [kind for kind in sorted(kinds) if texts.format_code_text("entry", kind) == kind] == []
     assert [name for name in METER_BY_NAME if texts.format_code_text("meter_name", name) == name] == []
     assert [name for name in OCCURRENCE_METERS if texts.format_code_text("meter_name", name) == name] == []
-    named = [say_regulation_meter_name(name, "us").value for name in NAMES["us"]]
+    named = [build_regulation_meter_name_text(name, "us").value for name in NAMES["us"]]
     assert [name for name in named if texts.format_code_text("regulation_meter", name) == name] == []

@@ -15,7 +15,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.bonus import _put_disc
 from egm.screen.theme import load_theme
 from egm.screen.view import Action
-from egm.staff.words import say
+from egm.staff.words import build_text
 from paytables import load_game
 from tools.dev.gallery import pages
 from tools.lab.views import build_game_view, build_idle_view
@@ -76,7 +76,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
 def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
     picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "meters")
-    page = view.snapshot.page.model_copy(update={"notice": say("service.done")})
+    page = view.snapshot.page.model_copy(update={"notice": build_text("service.done")})
     with_notice = apply_message(view, view.snapshot.model_copy(update={"page": page}))
     assert view.snapshot.page.notice is None
     assert picture.list_touches(with_notice) == picture.list_touches(view)

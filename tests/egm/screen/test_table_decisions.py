@@ -47,7 +47,7 @@ def numbers(cards):
 def visit(tmp_path, theme):
     def begun(cards, *spots):
         found = Visit(tmp_path, theme, games=(GAME,))
-        found.room.machine.chance = ScriptedChance(*numbers(cards))
+        found.room.machine.random_service = ScriptedChance(*numbers(cards))
         found.do(found.room.insert, 10_000)
         for spot in ("main", *spots):
             found.press("spot", spot)

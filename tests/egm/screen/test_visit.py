@@ -143,7 +143,7 @@ def _resident(rig, game_id, game):
     return InstalledGame(
         game,
         rig.machine.denominations_cents[game_id],
-        rig.machine.component(InstalledGames).returns[game_id],
+        rig.machine.component(InstalledGames).lowest_return_by_game[game_id],
         Pools(),
     )
 
@@ -236,7 +236,7 @@ def test_the_cash_out_key_is_lit_and_pays_at_rest_and_not_while_a_game_is_played
 def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.room.machine.chance = create_generator()
+    at.room.machine.random_service = create_generator()
     at.do(at.room.cash_out_ticket)
     assert compute_meter_figures(at.stage).win_cents == 0
     assert at.bar == "Thank you! Please take your ticket: $22.95"
@@ -387,7 +387,7 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)
     assert describe_scene(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
-    assert Auditor(GameFiles()).run(at.room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
 
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
@@ -438,7 +438,7 @@ def over(at):
     assert not any(notice.code == "service_called" for notice in at.view.snapshot.notices)
     assert "service" not in find_lit_tower_lights(at.view.snapshot)
     assert len(at.room.records("service.answered")) == 1
-    assert Auditor(GameFiles()).run(at.room.journal.iter_bodies()).findings == []
+    assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("J-02")

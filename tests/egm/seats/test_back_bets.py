@@ -27,7 +27,7 @@ CARDS = "8s Th 7s 8d 9c Td 6h Tc Ts"
 
 def bet(rig, chance, **bets):
     """A player with credit places bets; the amounts are credits by spot, with an underscore for the hyphen."""
-    rig.machine.chance = chance
+    rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
     named = {spot.replace("_", "-"): amount for spot, amount in bets.items()}
     rig.engine.handle(EventType.BET, value=sum(named.values()), options={"bets": named})
@@ -59,7 +59,7 @@ def audit(rigs, folder):
     rigs[0].close()
     with open_view(folder) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(GameFiles()).run(bodies).findings == []
+    assert Auditor(GameFiles()).audit_entries(bodies).findings == []
     return bodies
 
 

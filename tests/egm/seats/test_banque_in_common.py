@@ -20,7 +20,7 @@ BETS = ({"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10})
 def lay_bets(rooms):
     for rig, bets in zip(rooms, BETS, strict=True):
         rig.insert(BILL_CENTS)
-        rig.machine.chance = rooms[0].machine.chance
+        rig.machine.random_service = rooms[0].machine.random_service
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
@@ -38,7 +38,7 @@ def answer(rooms, position, choice):
 @pytest.mark.requirement("S-52", "B-01", "P-01")
 def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_path):
     rooms = seats(GAME, count=3)
-    rooms[0].machine.chance = dealing(FIVES, 6)
+    rooms[0].machine.random_service = dealing(FIVES, 6)
     lay_bets(rooms)
     for rig, own in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
         hands = {hand["id"]: hand["cards"] for hand in rig.hands.messages[-1].display["hands"]}
@@ -56,4 +56,4 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []

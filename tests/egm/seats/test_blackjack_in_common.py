@@ -56,7 +56,7 @@ def sit_down(rooms, cards=CARDS):
 
 def lay(rig, chance):
     """A player with credit bets."""
-    rig.machine.chance = chance
+    rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
     rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)
@@ -111,7 +111,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "O-01")
@@ -153,7 +153,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     machine, page = rooms[0].machine, RecallListPage()
     (listed,) = page.build_page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
-    detail = page.answer(machine, str(listed.rows[0].action), "").page
+    detail = page.handle_input(machine, str(listed.rows[0].action), "").page
     (choices,) = [table for table in detail.build_page(machine).tables if "choices" in str(table.title)]
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
@@ -277,9 +277,9 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
         rooms = seats(GAME, count=3)
         if not is_over and not again:
             for rig in rooms:
-                rig.machine.chance = dealing("2d Qs", decks=8)
+                rig.machine.random_service = dealing("2d Qs", decks=8)
             end_without_the_second(rooms, "")
-    rooms[1].machine.chance = dealing("3c 3d 4h 4s", decks=8)  # other cards than those that lie
+    rooms[1].machine.random_service = dealing("3c 3d 4h 4s", decks=8)  # other cards than those that lie
     game = goes_on(rooms)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     assert [len(step.draws) for step in game.steps[1:]] == [0, 0, 2]
@@ -360,7 +360,7 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
     for rig in rooms:
-        rig.machine.chance = FailingChance()
+        rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
     one.clock.pass_seconds(TURN_SECONDS_MAX)
@@ -394,7 +394,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
 def test_the_next_round_waits_for_the_one_in_play(seats):
     one, *others, late = rooms = seats(GAME, count=4)
     sit_down(rooms[:3])
-    lay(late, one.machine.chance)
+    lay(late, one.machine.random_service)
     assert table_of(rooms).is_in_play(digest_of(one))
     play_on(rooms)
     assert not table_of(rooms).is_in_play(digest_of(one))
@@ -510,7 +510,7 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
         one.close()
         one, behind = rooms = seats(GAME, count=2)
     for rig in rooms:
-        rig.machine.chance = FailingChance()
+        rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     persons = {"person": "2", "persons": ("2", "5")}
     behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)

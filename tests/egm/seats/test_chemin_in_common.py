@@ -44,7 +44,7 @@ def with_credit(rooms):
 def deal(rooms, cards):
     chance = dealing(cards, 6)
     for rig in rooms:
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
 
 
 def end(rooms):
@@ -58,7 +58,7 @@ def check_audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-51")

@@ -33,7 +33,7 @@ def dice(rooms, *numbers):
     """What falls next, in whichever game draws it."""
     chance = ScriptedChance(*(number - 1 for number in numbers))
     for rig in rooms:
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
     return chance
 
 
@@ -48,7 +48,7 @@ def lay(rig, **bets):
 
 def thrown(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
-    generator, left = rooms[0].machine.chance, dice(rooms, a, b).values
+    generator, left = rooms[0].machine.random_service, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
     games = [find_open_game(rig.machine) for rig in playing]
@@ -58,7 +58,7 @@ def thrown(rooms, a, b, game=QUEBEC):
     for rig in playing:
         rig.report_shown()
     for rig in rooms:
-        rig.machine.chance = generator
+        rig.machine.random_service = generator
     return playing
 
 
@@ -86,7 +86,7 @@ def sound(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
         return list(view.iter_bodies())
 
 
@@ -366,11 +366,11 @@ class Session:
 
     def play_apart(self, n, offered):
         rig, numbers = self.rooms[n], self.numbers()
-        generator, script = rig.machine.chance, dice([rig], *numbers)
+        generator, script = rig.machine.random_service, dice([rig], *numbers)
         rig.engine.handle(EventType.PLAY)
         assert (rig.state, script.values) == (State.PLAYING, [])
         rig.report_shown()
-        rig.machine.chance = generator
+        rig.machine.random_service = generator
         self.settle(n, offered, numbers, self.points[n])
         self.apart += 1
 

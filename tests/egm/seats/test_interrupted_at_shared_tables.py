@@ -39,13 +39,13 @@ def with_credit(rooms):
 
 def begin_undecided(rooms, game):
     """Begin a round in which a position is asked; return the play id of each position's game."""
-    working = rooms[0].machine.chance
+    working = rooms[0].machine.random_service
     chance = dealing(CARDS[game], 6) if game in CARDS else working
     for rig in with_credit(rooms):
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
     begin(rooms, TABLES[game])
     for rig in rooms:
-        rig.machine.chance = working
+        rig.machine.random_service = working
     assert find_asked(rooms) is not None
     return [find_open_game(rig.machine).play_id for rig in rooms]
 

@@ -73,7 +73,7 @@ def check_audit(rigs, folder):
     rigs[0].journal.self_audit()
     rigs[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def spots_of(game):

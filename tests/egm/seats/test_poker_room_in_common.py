@@ -49,7 +49,7 @@ def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
     chance = dealing(cards, decks=1)
     with_credit(rooms)
     for rig, stack in zip(rooms, stacks, strict=True):
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
         lay(rig, stack)
     close(rooms)
     return rooms
@@ -94,7 +94,7 @@ def check_audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "P-01")
@@ -232,7 +232,7 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
     rooms = with_credit(seats(GAME, count=3))
     chance = dealing(CARDS, decks=1)
     for rig in rooms:
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
         lay(rig, 200)
     seat = table_of(rooms).seats[2]
     seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
@@ -260,7 +260,7 @@ def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path
     assert [find_open_game(rig.machine).steps for rig in rooms] == before
     chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
     for rig in rooms:
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
     take_recorded_steps(table_of(rooms))
     answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
     assert end(rooms) == [-16, 16 + 8 - 4, -8]

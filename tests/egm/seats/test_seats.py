@@ -93,7 +93,7 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
     rigs[0].close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(GameFiles()).run(iter(bodies)).findings == []
+    assert Auditor(GameFiles()).audit_entries(iter(bodies)).findings == []
     found = []
     audit = GameAudit(GameFiles(), lambda _, why: found.append(why))
     starts = [entry for entry in map(decode, bodies) if entry.kind == "game.start"]
@@ -117,7 +117,7 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
             rig.insert(2000)
     at = one.machine.games[GAME].build_presentation()["wheel"].index("17")
     for rig in rigs:
-        rig.machine.chance = ScriptedChance(at, 3)
+        rig.machine.random_service = ScriptedChance(at, 3)
     join(one, "straight-17", 100)
     join(two, "red")
     no_more_bets(rigs)
@@ -248,7 +248,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
 
 
 def test_the_feature_is_one_of_the_machines():
-    assert "seats" in [feature.name for feature in FEATURES.all]
+    assert "seats" in [feature.name for feature in FEATURES.features]
 
 
 def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_spin(seats):

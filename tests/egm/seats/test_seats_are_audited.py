@@ -46,7 +46,7 @@ def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, 
 
 def check_journal(entries):
     """The findings and the notices of the audit about a falsified journal."""
-    report = Auditor(GameFiles()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return [finding.why for finding in report.findings], [notice.why for notice in report.notices]
 
 

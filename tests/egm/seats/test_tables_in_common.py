@@ -74,7 +74,7 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
     assert read_table(rigs[0].machine, digest_of(rigs[0])).standing_stakes == ()
     rigs[0].close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
     again = seats(GAME)
     assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in again] == [left] * len(again)
 

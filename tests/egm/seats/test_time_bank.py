@@ -149,7 +149,7 @@ def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
     room.end(rooms)
     for rig in rooms:
         rig.engine.handle(EventType.GAME, value="other-room")
-        rig.machine.chance = dealing(room.CARDS, decks=1)
+        rig.machine.random_service = dealing(room.CARDS, decks=1)
         room.lay(rig, 200)
     room.close(rooms)
     assert room.asked(rooms) is rooms[0]

@@ -30,7 +30,7 @@ def around(seats, cards=""):
     for rig in rooms:
         for _ in range(BILLS):
             rig.insert(BILL_CENTS)
-        rig.machine.chance = chance or rooms[0].machine.chance
+        rig.machine.random_service = chance or rooms[0].machine.random_service
     return rooms
 
 
@@ -71,7 +71,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "P-07")
@@ -154,8 +154,8 @@ def test_after_a_restart_both_go_on_with_the_shoe_and_the_stakes_in_prison(seats
     one.close()
     one, two = rooms = seats(GAME, count=2)
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
-    one.machine.chance = two.machine.chance = dealing(f"{REFAIT} {BLACK}", DECKS)
-    del one.machine.chance.values[: len(REFAIT.split())]
+    one.machine.random_service = two.machine.random_service = dealing(f"{REFAIT} {BLACK}", DECKS)
+    del one.machine.random_service.values[: len(REFAIT.split())]
     lay(one)
     lay(two)
     games = dealt(rooms)

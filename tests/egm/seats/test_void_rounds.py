@@ -38,7 +38,7 @@ def table_of(rooms):
 def stake(rooms, game, chance):
     """Every position puts its stake on the table and waits for the others."""
     for rig, bet in zip(rooms, ROUNDS[game], strict=True):
-        rig.machine.chance = chance
+        rig.machine.random_service = chance
         rig.insert(BILL_CENTS)
         rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
@@ -47,7 +47,7 @@ def stake(rooms, game, chance):
 
 def sit_down(rooms, game=HOLDEM):
     """Every position stakes; betting closes, and the table answers that all have staked."""
-    stake(rooms, game, dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.chance)
+    stake(rooms, game, dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.random_service)
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     return rooms
@@ -75,9 +75,9 @@ def answer(rooms, number=1):
 
 def let_the_generator_fail(rooms):
     """The positions answer until a number is needed that the generator does not give; return the generator."""
-    working = rooms[0].machine.chance
+    working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.chance = FailingChance()
+        rig.machine.random_service = FailingChance()
     while answer(rooms):
         pass
     assert {find_open_game(rig.machine).outcome for rig in rooms} == {None}
@@ -88,7 +88,7 @@ def repair(rooms, working):
     rooms[0].restarts = [working]
     rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
     for rig in rooms:
-        rig.machine.chance = working
+        rig.machine.random_service = working
         rig.engine.update_state()
 
 
@@ -113,7 +113,7 @@ def audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        return Auditor(GameFiles()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("S-32", "F-14", "B-01")
@@ -173,9 +173,9 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
         rig.engine.handle(EventType.PLAY)
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
-    working = rooms[0].machine.chance
+    working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.chance = FailingChance()
+        rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     refused = rule(rooms[void], "refund_game")
     assert refused is None, refused

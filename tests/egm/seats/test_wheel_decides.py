@@ -214,7 +214,7 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
     unheard(room, why="went_on")
     room.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
@@ -298,7 +298,7 @@ def in_the_menu(room):
 def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
     in_the_menu(room)
     (form,) = (form for form in MENU.forms if form.id == name)
-    assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.needs)
+    assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.submission_guards)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -332,7 +332,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
 
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
@@ -349,7 +349,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     assert room.records("game.void")[0]["recorded"]["decided"]
     room.close()
     with open_view(tmp_path / "state") as view:
-        findings = Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings
+        findings = Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings
     assert [
         each.why for each in findings if "the next number or step of the game is already recorded" in each.why
     ]
@@ -376,7 +376,7 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     assert two.state is State.IDLE
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(GameFiles([tmp_path])).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("A-05")
@@ -434,10 +434,10 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     second = started(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
     beside = RunningPositions()
     for number, room in enumerate((first, second), 1):
-        beside.by_number[number] = RunningPosition(
+        beside.position_by_number[number] = RunningPosition(
             engine=room.engine,
-            handle=lambda event, room=room: room.engine.submit(event),
-            snapshot=lambda: None,
+            submit_event=lambda event, room=room: room.engine.submit(event),
+            build_snapshot=lambda: None,
             update_tower_light_and_bell=lambda: None,
             has_own_io_board=number == 1,
         )
@@ -452,7 +452,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     for _ in range(2):
         turned_key = Event(EventType.KEY_TURNED, Authorisation(key="attendant"))
         for position in iter_concerned_positions(beside, 1, turned_key):
-            position.handle(turned_key)
+            position.submit_event(turned_key)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.IDLE]
     assert first.journal.balance_cents("out:handpay_cancelled_credit") == 2000
     assert first.records("chance.restarted") == []
@@ -503,7 +503,7 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     with open_view(tmp_path / "state") as view:
         bodies = list(view.iter_bodies())
     game_files = GameFiles([tmp_path])
-    assert Auditor(game_files).run(iter(bodies)).findings == []
+    assert Auditor(game_files).audit_entries(iter(bodies)).findings == []
     found = []
     audit = GameAudit(game_files, lambda _, why: found.append(why))
     for entry in map(decode, bodies):

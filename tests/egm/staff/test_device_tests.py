@@ -32,7 +32,7 @@ def fingerprint(rig):
 def menu(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(rig)
     yield menu
@@ -67,7 +67,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 @pytest.mark.requirement("D-17", "J-10")
 def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -116,7 +116,7 @@ def test_the_hopper_test_pays_nothing_behind_closed_doors(menu):
 def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
-    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
     assert rig.hands.payouts == []
@@ -137,7 +137,7 @@ def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
     assert len(rig.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(rig.journal.iter_bodies())
     menu.touch("stop")
-    assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor
+    assert not menu.machine.component(ServiceDesk).workbench.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10", "J-11")
@@ -145,12 +145,12 @@ def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
     menu.machine.component(HostMoney).ticket_inquiry = TicketInquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor
+    assert not menu.machine.component(ServiceDesk).workbench.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10")
 def test_leaving_the_menu_ends_every_test(menu):
-    bench = menu.machine.component(ServiceDesk).bench
+    bench = menu.machine.component(ServiceDesk).workbench
     menu.touch("device:io").touch("lamps")
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
@@ -161,7 +161,7 @@ def test_leaving_the_menu_ends_every_test(menu):
 
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_device_page_shows_the_devices_live_state(menu):
-    bench = menu.machine.component(ServiceDesk).bench
+    bench = menu.machine.component(ServiceDesk).workbench
     bench.store_report(device.Identified(device="io", identity="board 3.1"))
     bench.store_report(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))

@@ -69,7 +69,7 @@ def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tm
     assert (again.state, open_one(again).largest_cents) == (State.TILT, 2000)
 
     rule(again, 2000)
-    assert (again.state, again.machine.faults) == (State.IDLE, {})
+    assert (again.state, again.machine.active_faults) == (State.IDLE, {})
     assert again.journal.balance_cents(PAID) == again.journal.meters().values["disputed"] == 2000
     [line] = register(again)
     assert (line["device"], line["least_cents"], line["most_cents"]) == ("bill_acceptor", 0, 2000)

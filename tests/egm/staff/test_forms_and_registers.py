@@ -114,7 +114,7 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
-    rig.machine.chance = ScriptedChance(*LANTERNS)
+    rig.machine.random_service = ScriptedChance(*LANTERNS)
     rig.play()
     rig.report_shown()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -261,7 +261,7 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(rig):
     in_logs = {
         log
         for log in Log
-        if any(e.kind == "complement.paid" for e in rig.machine.entries.read_log(rig.journal, log))
+        if any(e.kind == "complement.paid" for e in rig.machine.entry_declarations.read_log(rig.journal, log))
     }
     assert in_logs == {Log.EVENTS, Log.COMPLEMENTS}
 
@@ -509,7 +509,7 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
         question = rig.hands.messages[-1]
         fill_in(rig, "refund_game", **ONE, reason="the player asks")
         assert rig.notice == "refused.playing"  # it can be finished, and no menu opens
-        good, rig.machine.chance = rig.machine.chance, broken()
+        good, rig.machine.random_service = rig.machine.random_service, broken()
         rig.engine.handle(EventType.CHOOSE, value=question.options[0])
         assert rig.state is State.PLAYING
         assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
@@ -518,7 +518,7 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
             rig.engine.handle(EventType.CHOOSE, value=question.options[0])
             rig.report_shown()
-            assert (rig.state, rig.machine.faults) == (State.IDLE, {})
+            assert (rig.state, rig.machine.active_faults) == (State.IDLE, {})
         else:
             fill_in(rig, "refund_game", **ONE, reason="the generator failed")
             assert rig.notice == "refused.authorised"  # one person alone undoes no game
@@ -535,7 +535,7 @@ def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profil
     rig = undecided_game(tmp_path, profile)
     stake_cents = 500 - rig.credit_cents
     assert stake_cents > 0
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     fill_in(rig, "refund_game", **TWO, reason="the generator failed")
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, 500)
@@ -574,15 +574,21 @@ def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fie
 @pytest.mark.requirement("Q-02", "Q-04", "Q-05", "Q-06", "F-15", "D-10")
 @pytest.mark.parametrize("name", ["complements", "disputes", "forfeits", "handpays", "orphans"])
 def test_a_log_shows_what_the_register_of_the_same_name_lists(name):
-    assert all(FEATURES.entries.belongs_to_log(kind, Log(name)) for kind in REGISTERS[name].kinds)
+    assert all(
+        FEATURES.entry_declarations.belongs_to_log(kind, Log(name)) for kind in REGISTERS[name].entry_kinds
+    )
 
 
 def test_every_register_selects_declared_entries(rig):
     for register in REGISTERS.values():
         assert register.columns
-        assert all(rig.machine.entries.of(kind) for kind in register.kinds), register.name
+        assert all(rig.machine.entry_declarations.list_declarations(kind) for kind in register.entry_kinds), (
+            register.name
+        )
 
 
 def test_two_registers_with_one_name_are_refused():
     with pytest.raises(InvariantError, match="two registers have the same name"):
-        list_staff_registers(Features((*FEATURES.all, Feature(name="other", offers=(REGISTERS["fills"],)))))
+        list_staff_registers(
+            Features((*FEATURES.features, Feature(name="other", contributions=(REGISTERS["fills"],))))
+        )

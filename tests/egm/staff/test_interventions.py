@@ -58,16 +58,16 @@ def test_an_identified_mechanic_opens_the_machine_and_the_sheet_is_complete(rig)
     assert rig.state is State.DOOR_OPEN
     for door in ("hopper", "main"):
         rig.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert rig.machine.faults == {}
+    assert rig.machine.active_faults == {}
     finish(rig, "belt replaced", "belt 12").touch("leave")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 2000)
-    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entries)
-    assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
-    assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
+    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)
+    assert (sheet.person, sheet.closed_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
+    assert (sheet.work, sheet.parts, sheet.opened_doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
     assert sheet.changed_meters.keys() == {"door.main.opens", "door.hopper.opens"}
     assert sheet.meters_before["bill_in.value"] == sheet.meters_after["bill_in.value"] == 2000
-    assert sheet.stopped == rig.journal.get(sheet.id).time_utc.isoformat()
+    assert sheet.opened_time == rig.journal.get(sheet.id).time_utc.isoformat()
 
 
 @pytest.mark.requirement("J-06:b", "J-06:c", "K-13")
@@ -77,7 +77,7 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     menu.touch("leave")
     rig.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     clear(rig)
     monitored(rig)
@@ -85,11 +85,11 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     assert len(rig.records("intervention.seen")) == 1
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert rig.machine.faults == {}
+    assert rig.machine.active_faults == {}
     finish(rig, "done", "").touch("leave")
     Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("J-04", "J-06:c")
@@ -97,7 +97,7 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
 def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     intervene(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
-    assert rig.machine.faults["unidentified_opening"]["detail"] == door
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == door
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
@@ -105,9 +105,9 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     monitored(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert rig.machine.faults == {}
+    assert rig.machine.active_faults == {}
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
-    assert [sheet.kind for sheet in iter_sheets(rig.journal.entries(), FEATURES.entries)] == [
+    assert [sheet.kind for sheet in iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)] == [
         "repair",
         "collection",
     ]
@@ -120,14 +120,14 @@ def test_a_removed_bill_box_counts_as_an_opening_whatever_its_door_reports(rig):
 
     intervene(rig)
     gone(EventType.FAULT_RAISED)
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "stacker"
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == "stacker"
     gone(EventType.FAULT_CLEARED)
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(rig)
     gone(EventType.FAULT_RAISED)
-    assert "unidentified_opening" not in rig.machine.faults
+    assert "unidentified_opening" not in rig.machine.active_faults
 
 
 @pytest.mark.requirement("J-05")
@@ -155,7 +155,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
-    first, second = iter_sheets(again.journal.entries(), FEATURES.entries)
+    first, second = iter_sheets(again.journal.entries(), FEATURES.entry_declarations)
     assert "base.withdrawn" in {line.what for line in first.lines}
     assert "base.returned" in {line.what for line in second.lines}
     again.close()
@@ -174,7 +174,7 @@ def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
     assert rig.machine.memory.get(StaffKey.INTERVENTION) is None
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("J-04", "J-06:c", "E-12")
@@ -184,7 +184,7 @@ def test_a_door_opened_by_an_unidentified_person_raises_its_own_alarm(rig, door,
     rig.engine.handle(EventType.DOOR_OPENED, door=door, unattended=unattended)
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.state is State.TILT
-    assert rig.machine.faults["unidentified_opening"]["detail"] == door
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == door
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     Menu(rig).prove(Role.SUPERVISOR)
     assert rig.state is State.IDLE
@@ -193,7 +193,7 @@ def test_a_door_opened_by_an_unidentified_person_raises_its_own_alarm(rig, door,
 @pytest.mark.requirement("E-12", "J-06:c")
 def test_the_printers_housing_opened_by_an_unidentified_person_raises_an_alarm(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
-    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("E-12", "J-04")
@@ -202,7 +202,7 @@ def test_a_collector_is_identified_for_the_money_doors_only(rig, door, is_alarm)
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
-    assert ("unidentified_opening" in rig.machine.faults) is is_alarm
+    assert ("unidentified_opening" in rig.machine.active_faults) is is_alarm
 
 
 def test_without_the_profiles_rule_doors_need_no_identification(tmp_path):
@@ -235,7 +235,11 @@ def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_
     assert again.notice == "refused.authorised"
     Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
     assert again.state is State.IDLE
-    assert next(iter_sheets(again.journal.entries(), FEATURES.entries)).lines[-1].what.startswith("menu.")
+    assert (
+        next(iter_sheets(again.journal.entries(), FEATURES.entry_declarations))
+        .lines[-1]
+        .what.startswith("menu.")
+    )
     again.close()
 
 
@@ -245,7 +249,9 @@ def test_the_access_log_shows_each_step_of_an_intervention(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     finish(rig, "cleaned", "")
-    log = {entry.kind: entry.record for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
+    log = {
+        entry.kind: entry.record for entry in FEATURES.entry_declarations.read_log(rig.journal, Log.ACCESS)
+    }
     started, ended = log["intervention.opened"], log["intervention.closed"]
     assert (started["reason"], started["person"], started["serial"]) == ("bill jam", MECHANIC, "TEST-1")
     assert (ended["work"], ended["person"], ended["serial"]) == ("cleaned", MECHANIC, "TEST-1")
@@ -257,9 +263,9 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     intervene(rig)
     Menu(rig).sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole").touch("leave")
     finish(rig, "belt replaced", "").touch("leave")
-    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entries)
+    (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)
     signers = (NUMBERS[Role.SUPERVISOR],)
-    assert [line.authors for line in sheet.lines if line.what == "machine.checked"] == [signers]
+    assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
     rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
     shown = {translate_words(row.cells[1], "en"): translate_words(row.cells[-1], "en") for row in rows}
     assert shown["Machine checked"] == NUMBERS[Role.SUPERVISOR]
@@ -277,7 +283,7 @@ def test_sheets_and_logs_are_the_same_from_an_exported_journal(rig, tmp_path):
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     finish(rig, "cleaned", "").touch("leave")
     intervene(rig, "still at work")
-    name = next(iter_sheets(rig.journal.entries(), FEATURES.entries)).id
+    name = next(iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)).id
     rig.close()
     file, sheet = str(tmp_path / "journal.jsonl"), str(tmp_path / "sheet.txt")
 
@@ -311,7 +317,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     rig.clock.pass_seconds(3600)
     menu = finish(rig, "cleaned", "")
-    name = next(iter_sheets(rig.journal.entries(), FEATURES.entries)).id
+    name = next(iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (

@@ -23,7 +23,7 @@ from egm.play.installed_games import CertificateRules, admit_games
 from egm.profiles import load_profile
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
-from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
+from egm.staff.inventory import INVENTORY_ENTRY_KIND, read_technical_sheet, record_inventory_change
 from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
@@ -55,15 +55,15 @@ def inventory(tmp_path, **more):
 @pytest.fixture
 def rig(tmp_path):
     rig = MachineRig(tmp_path / "state").boot()
-    rig.machine.component(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
-    note_inventory(rig.machine, inventory(tmp_path))
+    rig.machine.component(InstalledGames).lowest_return_by_game = {GAME: Fraction(8737, 10000)}
+    record_inventory_change(rig.machine, inventory(tmp_path))
     yield rig
     rig.close()
 
 
 @pytest.mark.requirement("Q-08", "J-15", "R-01")
 def test_the_inventory_entry_has_every_field_of_the_order(rig):
-    now = read_technical_sheet(rig.journal).now
+    now = read_technical_sheet(rig.journal).current_values
     assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
         "upright",
         "TEST-1",
@@ -80,10 +80,10 @@ def test_the_inventory_entry_has_every_field_of_the_order(rig):
 def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     chemin = "monaco-chemin-de-fer"
     rig = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
-    rig.machine.component(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
-    note_inventory(rig.machine, inventory(tmp_path))
+    rig.machine.component(InstalledGames).lowest_return_by_game = {chemin: Fraction(9876, 10000)}
+    record_inventory_change(rig.machine, inventory(tmp_path))
     sheet = read_technical_sheet(rig.journal)
-    (game,) = sheet.now["games"]
+    (game,) = sheet.current_values["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
     (row,) = sheet.tables()[1].rows
     assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes, certified -"
@@ -99,12 +99,12 @@ def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
 @pytest.mark.requirement("Q-16", "Q-17")
 def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     before = rig.journal.sequence
-    note_inventory(rig.machine, inventory(tmp_path))
+    record_inventory_change(rig.machine, inventory(tmp_path))
     assert rig.journal.sequence == before  # nothing new, nothing written
-    note_inventory(rig.machine, inventory(tmp_path, location="workshop"))
+    record_inventory_change(rig.machine, inventory(tmp_path, location="workshop"))
     assert rig.records("inventory.changed")[-1]["after"]["location"] == "workshop"  # a move by itself
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
-    note_inventory(rig.machine, moved)
+    record_inventory_change(rig.machine, moved)
     changes = [what for _, what in read_technical_sheet(rig.journal).changes]
     assert "location: floor -> workshop" in changes
     assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
@@ -114,8 +114,8 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
 def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
     rig.close()
     later = MachineRig(tmp_path / "state", games=(OTHER,)).boot()
-    later.machine.component(InstalledGames).returns = {OTHER: Fraction(9214, 10000)}
-    note_inventory(later.machine, inventory(tmp_path))
+    later.machine.component(InstalledGames).lowest_return_by_game = {OTHER: Fraction(9214, 10000)}
+    record_inventory_change(later.machine, inventory(tmp_path))
     changes = [what for _, what in read_technical_sheet(later.journal).changes]
     version = later.machine.games[OTHER].version
     assert changes[-2:] == [f"{OTHER}: {version}, 92.1400 %, -", f"{GAME}: -"]
@@ -125,7 +125,7 @@ def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
 @pytest.mark.requirement("Q-09")
 def test_a_base_number_is_fixed_for_good(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
-        note_inventory(rig.machine, inventory(tmp_path, base_number="B-13"))
+        record_inventory_change(rig.machine, inventory(tmp_path, base_number="B-13"))
     assert len(rig.records("inventory.changed")) == 1
 
 
@@ -135,7 +135,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
         folder = tmp_path / name
         rig = MachineRig(folder, profile="monaco").boot()
         rig.machine.identity = replace(rig.machine.identity, serial=serial, operator_number=number)
-        note_inventory(rig.machine, inventory(tmp_path, base_number=base))
+        record_inventory_change(rig.machine, inventory(tmp_path, base_number=base))
         return rig, folder
 
     first, one = made("first", "B-12")
@@ -177,7 +177,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 @pytest.mark.requirement("Q-09")
 def test_a_returned_base_is_in_place_in_the_list_of_bases(tmp_path):
     rig = MachineRig(tmp_path / "state", profile="monaco").boot()
-    note_inventory(rig.machine, inventory(tmp_path))
+    record_inventory_change(rig.machine, inventory(tmp_path))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
     rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
@@ -191,7 +191,7 @@ def test_a_returned_base_is_in_place_in_the_list_of_bases(tmp_path):
 
 def test_a_missing_photograph_is_named(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
-        note_inventory(rig.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
+        record_inventory_change(rig.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
 
 @pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c", "J-12")
@@ -263,8 +263,10 @@ def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, ri
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.return_min == resident.lowest_return == Fraction(made["least_return"])
-    note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True)
-    (game,) = read_technical_sheet(rig.journal).now["games"]
+    record_inventory_change(
+        rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True
+    )
+    (game,) = read_technical_sheet(rig.journal).current_values["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
 
@@ -280,8 +282,8 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
         on=signed_on,
         signer="ab" * 32,
     )
-    note_inventory(rig.machine, inventory(tmp_path), {GAME: certificate})
-    (game,) = read_technical_sheet(rig.journal).now["games"]
+    record_inventory_change(rig.machine, inventory(tmp_path), {GAME: certificate})
+    (game,) = read_technical_sheet(rig.journal).current_values["games"]
     assert (game["certified_on"], game["certified_by"]) == ("2026-01-09", "ab" * 32)
     assert game["digest"] == digest
 
@@ -346,7 +348,9 @@ def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(
     with pytest.raises(
         OperatorError, match=f"inventory: {field}: must be given, because the profile generic requires"
     ):
-        note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, must_be_complete=True)
+        record_inventory_change(
+            MachineRig(tmp_path / "another").boot().machine, lacking, must_be_complete=True
+        )
 
 
 def started(folder, **machine):
@@ -374,8 +378,8 @@ def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_
     with pytest.raises(OperatorError, match="inventory: kind, manufacturer, model, base_number, photo"):
         started(tmp_path / "first")
     with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
-        assert not list(journal.entries(KIND))
-    monkeypatch.setattr("egm.app.process.note_inventory", lambda *_, **__: None)
+        assert not list(journal.entries(INVENTORY_ENTRY_KIND))
+    monkeypatch.setattr("egm.app.process.record_inventory_change", lambda *_, **__: None)
     started(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refused,) = [entry.record for entry in journal.entries("game.refused")]
@@ -386,7 +390,7 @@ def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_
 # ---------------------------------------------------------------------------------------------- identity
 @pytest.mark.requirement("K-01")
 def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
-    identity, before = rig.machine.identity, read_technical_sheet(rig.journal).now
+    identity, before = rig.machine.identity, read_technical_sheet(rig.journal).current_values
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
     asked = {field.name for row in MENU.forms for field in row.fields}
@@ -403,13 +407,13 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
         if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
-            filled = {"form": row.id, **texts, **both, **row.values}
+            filled = {"form": row.id, **texts, **both, **row.preset_values}
             with pytest.raises(EventError, match="a field that is not known"):
                 rig.engine.handle(row.event, **filled, **forged)
             rig.engine.handle(row.event, **filled)
-    note_inventory(rig.machine, inventory(tmp_path))
+    record_inventory_change(rig.machine, inventory(tmp_path))
     assert rig.machine.identity == identity
-    assert read_technical_sheet(rig.journal).now == before
+    assert read_technical_sheet(rig.journal).current_values == before
 
 
 @pytest.mark.requirement("K-01", "A-23")

@@ -49,7 +49,7 @@ def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded
     again = room_of(tmp_path)
     assert set(again.machine.games) == {"comet-respin"}
     assert again.machine.selection.game_id == "comet-respin"
-    assert set(again.machine.component(InstalledGames).games) == set(GAMES)
+    assert set(again.machine.component(InstalledGames).games_by_id) == set(GAMES)
     again.close()
 
 
@@ -212,7 +212,7 @@ def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, t
     before = again.journal.meters().values
     again.engine.handle(EventType.BET, value=2)
     assert again.notice == "refused.bet_is_offered"
-    again.machine.select(replace(again.machine.selection, bet_credits=2))
+    again.machine.store_selection(replace(again.machine.selection, bet_credits=2))
     assert again.machine.selection.bet_credits == 3
     again.engine.handle(EventType.BET, value=3)
     assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0

@@ -129,7 +129,7 @@ def test_without_permission_a_form_is_refused_even_past_the_menu(tmp_path, name,
     values = {field.name: 700 if field.kind in numbers else "x" for field in form.fields}
     before = rig.journal.meters().values
     number = NUMBERS[role]
-    rig.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.values)
+    rig.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.preset_values)
     if role in TABLE[name][1]:
         assert rig.notice != "refused.authorised"
         if name in RECORDED:

@@ -114,7 +114,7 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
 
 @pytest.mark.requirement("E-03")
 def test_an_interrupted_game_is_recalled_first_while_a_door_is_open(rig):
-    rig.machine.chance = ScriptedChance(*WIN)
+    rig.machine.random_service = ScriptedChance(*WIN)
     rig.play()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("recall")
@@ -320,7 +320,7 @@ def test_a_register_of_a_machine_with_several_positions_states_the_position(tmp_
 
 @pytest.mark.requirement("A-19", "J-12")
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
-    bench = rig.machine.component(ServiceDesk).bench
+    bench = rig.machine.component(ServiceDesk).workbench
     bench.kind_by_device_name = {"bill": "bill_acceptor", "printer": "ticket_printer"}
     bench.store_report(Identified(device="bill", identity="UBA-10 V1.00"))
     bench.store_report(Identified(device="printer", identity="TCLSIM100"))
@@ -332,9 +332,9 @@ def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
 @pytest.mark.requirement("J-18", "E-10")
 @pytest.mark.parametrize("unattended", [None, True])
 def test_a_door_opened_with_the_power_on_or_off_is_in_the_access_log(rig, unattended):
-    before = {entry.id for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
+    before = {entry.id for entry in FEATURES.entry_declarations.read_log(rig.journal, Log.ACCESS)}
     rig.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
-    new = [e for e in FEATURES.entries.read_log(rig.journal, Log.ACCESS) if e.id not in before]
+    new = [e for e in FEATURES.entry_declarations.read_log(rig.journal, Log.ACCESS) if e.id not in before]
     assert [(entry.kind, entry.record["door"]) for entry in new] == [
         ("door.opened_while_off" if unattended else "door.opened", "main")
     ]

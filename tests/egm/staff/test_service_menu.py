@@ -87,13 +87,13 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():
     """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
-    pages = [entry.make() for entry in MENU.pages]
+    pages = [entry.create_page() for entry in MENU.pages]
     assert pages
-    assert all(isinstance(page.values, Mapping) and not page.values for page in pages)
+    assert all(isinstance(page.entered_values, Mapping) and not page.entered_values for page in pages)
     filling = FormFillingPage(MENU.forms[0])
-    filling.values["reason"] = "belt slips"
+    filling.entered_values["reason"] = "belt slips"
     assert MenuPage in FormFillingPage.__mro__
-    assert filling.values == {"reason": "belt slips"}
+    assert filling.entered_values == {"reason": "belt slips"}
 
 
 @pytest.mark.requirement("J-16")
@@ -421,7 +421,7 @@ def test_a_payment_by_key_beside_an_unauthorised_person_is_recorded_as_the_keys(
 
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    rig.restarts.append(rig.machine.chance)
+    rig.restarts.append(rig.machine.random_service)
     menu = Menu(rig)
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -438,7 +438,7 @@ def test_every_turn_of_a_key_is_recorded(menu):
     menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
     assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
     assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
-    logged = [entry.kind for entry in FEATURES.entries.read_log(menu.room.journal, Log.ACCESS)]
+    logged = [entry.kind for entry in FEATURES.entry_declarations.read_log(menu.room.journal, Log.ACCESS)]
     assert logged == ["key.returned", "key.turned"]
 
 
@@ -533,7 +533,7 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
     with tempfile.TemporaryDirectory() as folder:
         rig = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-        rig.machine.component(ServiceDesk).bench.kind_by_device_name = {
+        rig.machine.component(ServiceDesk).workbench.kind_by_device_name = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",

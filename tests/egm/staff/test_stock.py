@@ -31,7 +31,7 @@ def rig(tmp_path):
     yield rig
     rig.close()
     with open_view(tmp_path) as view:
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
 def coins(rig, position, *fallen):
@@ -177,6 +177,6 @@ def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, more):
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]
-        assert Auditor(GameFiles()).run(view.iter_bodies()).findings == []
+        assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
     assert (values["hopper_level"], values["hopper_fill"]) == (100 * coins, 100 * coins)
     assert kinds.count("hopper.opening") == (not more)

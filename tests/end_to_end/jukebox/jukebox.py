@@ -7,31 +7,31 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from egm.kernel.entries import Entry
+from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventName, NoData, State
 from egm.kernel.feature import Feature
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import Rule
 from egm.kernel.service_pages import ServicePage
 from egm.kernel.services import BackgroundService, MachineContext
-from egm.kernel.significance import Effect, Significance
-from egm.kernel.states import AWAKE, only
+from egm.kernel.significance import EventEffect, Significance
+from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
 from egm.record_fields import Cents, Persons
-from egm.staff.desk import MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
-from egm.staff.form import Field, FieldKind, Form, build_form_rule
+from egm.staff.form import FieldKind, Form, FormField, build_form_rule
 from egm.staff.registers import Register
-from egm.staff.words import BACK, build_pair_table, say, say_number
+from egm.staff.words import BACK, build_number_text, build_pair_table, build_text
 
 SECONDS = 0.01
 
 
 class JukeboxKey(Key):
-    SONG = "song", ClearAction.IDENTITY, Owner.MACHINE
+    SONG = "song", ClearAction.IDENTITY, KeyOwner.MACHINE
 
 
 class JukeboxEvent(EventName):
@@ -61,15 +61,15 @@ class SongEnded:
     song: Cents
 
 
-SONG_STARTED: Final = Entry(
+SONG_STARTED: Final = EntryDeclaration(
     kind="song.started",
     record=SongStarted,
     counts={"songs": 1},
-    writes=(JukeboxKey.SONG,),
-    significance=Significance(Effect.LOG, sas=0x71),
+    written_keys=(JukeboxKey.SONG,),
+    significance=Significance(EventEffect.LOG, sas_exception_code=0x71),
     logs=(Log.ACCESS,),
 )
-SONG_ENDED: Final = Entry(kind="song.ended", record=SongEnded, writes=(JukeboxKey.SONG,))
+SONG_ENDED: Final = EntryDeclaration(kind="song.ended", record=SongEnded, written_keys=(JukeboxKey.SONG,))
 
 
 SONGS = Register("songs", (SONG_STARTED.kind,), ("song", "persons"), "the rules of the jukebox")
@@ -92,7 +92,7 @@ def no_song_plays(machine: Machine, event: Event) -> bool:
 
 
 def start_song(machine: Machine, event: Event) -> None:
-    form = event.of(SongForm)
+    form = event.read_payload(SongForm)
     started = SongStarted(song=form.number, persons=form.persons)
     machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: form.number})
     machine.component(Turntable).turns += 1
@@ -108,8 +108,8 @@ FORM = Form(
     id="song",
     event=JukeboxEvent.SONG_CHOSEN,
     permission=Permission.CONFIGURE,
-    fields=(Field(name="number", kind=FieldKind.NUMBER, value_min=1),),
-    needs=(no_song_plays,),
+    fields=(FormField(name="number", kind=FieldKind.NUMBER, value_min=1),),
+    submission_guards=(no_song_plays,),
     subject="machine",
 )
 
@@ -117,13 +117,13 @@ FORM = Form(
 class SongPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
-        rows = ((say("service.column.song"), say_number(song or 0)),)
+        rows = ((build_text("service.column.song"), build_number_text(song or 0)),)
         return ServicePage(
-            id="", title=say("service.menu.jukebox"), tables=(build_pair_table(rows),), actions=(BACK,)
+            id="", title=build_text("service.menu.jukebox"), tables=(build_pair_table(rows),), actions=(BACK,)
         )
 
-    def answer(self, _machine: Machine, _action: str, _text: str) -> Move:
-        return refuse("not_offered")
+    def handle_input(self, _machine: Machine, _action: str, _text: str) -> PageResult:
+        return build_refusal("not_offered")
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
@@ -152,8 +152,8 @@ class Player:
             await self._news.wait()
             self._news.clear()
             await asyncio.sleep(SECONDS)
-            if self._context.engine.accepts(JukeboxEvent.SONG_OVER):
-                self._context.handle(Event(JukeboxEvent.SONG_OVER))
+            if self._context.engine.accepts_event_type(JukeboxEvent.SONG_OVER):
+                self._context.submit_event(Event(JukeboxEvent.SONG_OVER))
 
     def process_change(self, _now: Snapshot) -> None:
         self._news.set()
@@ -190,19 +190,19 @@ WORDS = {
 
 JUKEBOX = Feature(
     name="jukebox",
-    keys=JukeboxKey,
-    values={JukeboxKey.SONG: Cents},
-    entries=(SONG_STARTED, SONG_ENDED),
-    events={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: NoData},
+    storage_keys=JukeboxKey,
+    value_types={JukeboxKey.SONG: Cents},
+    entry_declarations=(SONG_STARTED, SONG_ENDED),
+    payload_classes={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: NoData},
     rules=(
         build_form_rule(
-            (FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song
+            (FORM,), JukeboxEvent.SONG_CHOSEN, single_state(State.SERVICE_MENU), (no_song_plays,), start_song
         ),
-        Rule(JukeboxEvent.SONG_OVER, AWAKE, (song_plays,), (end_song,)),
+        Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (song_plays,), (end_song,)),
     ),
-    offers=(FORM, MenuEntry("jukebox", "machine", None, SongPage), SONGS),
-    services=(player,),
-    notices=notices,
-    metrics=metrics,
-    words=WORDS,
+    contributions=(FORM, MenuEntry("jukebox", "machine", None, SongPage), SONGS),
+    service_factories=(player,),
+    list_notices=notices,
+    list_metrics=metrics,
+    texts_by_language=WORDS,
 )

@@ -3,15 +3,20 @@
 from jukebox import SONG_ENDED, SONG_STARTED
 
 from egm.people import Permission
-from tools.audit.rules import Rule
+from tools.audit.rules import AuditRule
 
 RULES = (
-    Rule(
-        entry=SONG_STARTED,
+    AuditRule(
+        entry_declaration=SONG_STARTED,
         state_before={"song": None},
         record={"song": "$song"},
         state={"song": "$song"},
         permission=Permission.CONFIGURE,
     ),
-    Rule(entry=SONG_ENDED, state_before={"song": "$song"}, record={"song": "$song"}, state={"song": None}),
+    AuditRule(
+        entry_declaration=SONG_ENDED,
+        state_before={"song": "$song"},
+        record={"song": "$song"},
+        state={"song": None},
+    ),
 )

@@ -32,11 +32,11 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import LANGUAGES, Feature, Features
-from egm.kernel.keys import ClearAction, Key, Owner
+from egm.kernel.keys import ClearAction, Key, KeyOwner
 from egm.kernel.logs import Log
 from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
-from egm.kernel.states import AWAKE, EVERYWHERE
+from egm.kernel.states import ALL_STATES, STATES_AFTER_BOOT
 from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.people import Role
 from egm.screen.message_reducer import apply_message
@@ -58,7 +58,7 @@ from tools.audit.verify import Auditor
 from tools.lab.entry_reference import format_entries
 from tools.lab.rule_table import format_rule_table
 
-WITH_JUKEBOX = Features((*FEATURES.all, JUKEBOX))
+WITH_JUKEBOX = Features((*FEATURES.features, JUKEBOX))
 BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
 
 
@@ -98,7 +98,7 @@ def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
     menu.home().touch("form:song").enter("8").touch("confirm")
     assert rig.notice == "refused.no_song_plays"
     ((metric,),) = [
-        family.samples for family in WITH_JUKEBOX.metrics(rig.machine) if family.name == "egm_song"
+        family.samples for family in WITH_JUKEBOX.iter_metrics(rig.machine) if family.name == "egm_song"
     ]
     assert metric.value == 7
 
@@ -114,7 +114,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
     picture = Picture(drawn.theme)
     picture.painter = drawn
     surface = pygame.Surface(picture.pixels)
-    hello = decode(encode(Hello(words=WITH_JUKEBOX.words)))
+    hello = decode(encode(Hello(words=WITH_JUKEBOX.texts_by_language)))
     for language, line, song, notice in (
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
@@ -149,12 +149,12 @@ def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkey
 
 
 def test_words_that_are_not_in_every_language_or_another_s_are_refused():
-    half = Feature(name="half", words={"en": {"notice.half": "Half."}})
+    half = Feature(name="half", texts_by_language={"en": {"notice.half": "Half."}})
     with pytest.raises(InvariantError, match=r"half: the text 'notice\.half' is missing in 'fr'"):
-        Features((*FEATURES.all, half))
-    other = Feature(name="other", words=JUKEBOX.words)
+        Features((*FEATURES.features, half))
+    other = Feature(name="other", texts_by_language=JUKEBOX.words)
     with pytest.raises(InvariantError, match="two features declare the text"):
-        Features((*WITH_JUKEBOX.all, other))
+        Features((*WITH_JUKEBOX.features, other))
     assert tuple(LOCALE_BY_LANGUAGE) == LANGUAGES
 
 
@@ -206,8 +206,8 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
     rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(GameFiles(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
-    unknown = Auditor(GameFiles()).run(bodies).findings
+    assert Auditor(GameFiles(), features=WITH_JUKEBOX, rules=RULES).audit_entries(bodies).findings == []
+    unknown = Auditor(GameFiles()).audit_entries(bodies).findings
     assert len(unknown) == 2
     assert all("no feature of the machine declares this kind of entry" in finding.why for finding in unknown)
 
@@ -218,9 +218,9 @@ def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(rig)
     assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
     (entry,) = rig.journal.entries("song.started")
     for log in (Log.ACCESS, Log.EVENTS):
-        assert entry.id in [each.id for each in WITH_JUKEBOX.entries.read_log(rig.journal, log)]
+        assert entry.id in [each.id for each in WITH_JUKEBOX.entry_declarations.read_log(rig.journal, log)]
     raised = iter_exceptions(
-        entry, WITH_JUKEBOX.entries, None, frozenset(), 0
+        entry, WITH_JUKEBOX.entry_declarations, None, frozenset(), 0
     )  # it has no data to be read out
     assert [exception.code for exception in raised] == [0x71]
 
@@ -256,7 +256,7 @@ def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(rig, tmp_path)
     rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    (finding,) = Auditor(GameFiles(), features=WITH_JUKEBOX).run(bodies).findings
+    (finding,) = Auditor(GameFiles(), features=WITH_JUKEBOX).audit_entries(bodies).findings
     assert "record: volume is 11, a field that is not known" in finding.why
 
 
@@ -289,32 +289,37 @@ def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
 
 def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
     class Owed(Key):
-        SONG = "song_owed", ClearAction.OWED, Owner.PLAYER
+        SONG = "song_owed", ClearAction.OWED, KeyOwner.PLAYER
 
     class Coins(Key):
-        COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
+        COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
 
-    half = Rule(JukeboxEvent.SONG_OVER, AWAKE, (), (end_it_never,))
+    half = Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (), (end_it_never,))
     for feature, why in (
         (Feature(name="money"), "two features have the name money"),
-        (Feature(name="coins", keys=Coins), "'coins' is declared by MoneyKey.COIN_EVENTS and by Coins.COINS"),
+        (
+            Feature(name="coins", storage_keys=Coins),
+            "'coins' is declared by MoneyKey.COIN_EVENTS and by Coins.COINS",
+        ),
         (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
         (
-            Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, EVERYWHERE),)),
+            Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, ALL_STATES),)),
             "a rule after one without guards can never apply",
         ),
     ):
         with pytest.raises(InvariantError, match=why):
-            Features((*FEATURES.all, feature))
+            Features((*FEATURES.features, feature))
     with pytest.raises(
         InvariantError,
         match="'song_owed' stores an owed amount, but no feature makes a claim of it at a memory clear",
     ):
-        check_claims_cover_owed_values(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
+        check_claims_cover_owed_values(
+            Features((*FEATURES.features, Feature(name="owed", storage_keys=Owed)))
+        )
 
 
 class Tab(Key):
-    SONGS = "songs_owed", ClearAction.OWED, Owner.MACHINE
+    SONGS = "songs_owed", ClearAction.OWED, KeyOwner.MACHINE
 
 
 def songs_paid_for(book, name):
@@ -326,8 +331,8 @@ def songs_paid_for(book, name):
 
 
 def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
-    tab = Feature(name="tab", keys=Tab, offers=(ClaimMaker(Tab.SONGS, songs_paid_for),))
-    features = Features((*FEATURES.all, tab))
+    tab = Feature(name="tab", storage_keys=Tab, contributions=(ClaimMaker(Tab.SONGS, songs_paid_for),))
+    features = Features((*FEATURES.features, tab))
     check_claims_cover_owed_values(features)
     rig = MachineRig(tmp_path, features=features).boot()
     write_undeclared(rig.machine, "songs.paid", state={Tab.SONGS: 300})

@@ -23,7 +23,7 @@ def natural(cards):
 
 
 class Brute:
-    """One house: ``lost`` is what the dealer's blackjack takes, ``"all"``, or ``"first"`` (looked at or not).
+    """One house: ``lost`` is what the dealer's blackjack takes, ``"features"``, or ``"first"`` (looked at or not).
 
     ``measure`` is what the mean is taken of, of a net.
     """

@@ -29,7 +29,7 @@ UNEXPECTED = "event.unexpected"
 def _name_rules() -> dict[str, Rule]:
     """Return the rules of the state table by name: events, states, first effect."""
     names, seen = dict[str, Rule](), Counter[str]()
-    for rule in FEATURES.rules:
+    for rule in FEATURES.state_table:
         events = " or ".join(event.value for event in rule.events)
         effect = rule.effects[0].__name__ if rule.effects else "nothing"
         name = f"{events} in {STATE_SET_NAMES[rule.states]}: {effect}"
@@ -150,8 +150,8 @@ def try_row(row: Row, folder: Path) -> None:
     """Let the event of a row happen; check that only its guard refuses it, with its code, and that nothing moves."""
     rig, rule = row.arrange(folder), RULES[row.rule]
     values = {name: value(rig) if callable(value) else value for name, value in row.values.items()}
-    event = FEATURES.rules.payloads.build_event(row.event, values)
-    tried = FEATURES.rules.list_rules(rig.state, row.event)
+    event = FEATURES.state_table.payloads.build_event(row.event, values)
+    tried = FEATURES.state_table.list_rules(rig.state, row.event)
     assert rule in tried, f"{row.event} in {rig.state}: the rule is not tried"
     refusing = [get_refusal_code(guard) for guard in rule.guards if not _holds(guard, rig, event)]
     assert refusing == [row.guard, *row.also], f"{row.rule}: {refusing} fail"

@@ -120,7 +120,7 @@ def disable_game(made: Hall) -> None:
 
 def select_other_bet(made: Hall) -> None:
     """Select another bet than the wager of the tournament."""
-    made.room.machine.select(replace(made.room.machine.selection, bet_credits=1))
+    made.room.machine.store_selection(replace(made.room.machine.selection, bet_credits=1))
 
 
 def arrange_poker(*acts: Act) -> Arrangement:

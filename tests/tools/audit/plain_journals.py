@@ -68,7 +68,7 @@ def list_games(bodies, game):
 def audit(bodies, jobs=1):
     """Return the report as text, without the time it took, and the auditor."""
     auditor = Auditor(SHELF)
-    report = auditor.run(bodies, jobs=jobs).to_json()
+    report = auditor.audit_entries(bodies, jobs=jobs).to_json()
     report["seconds"] = 0
     return json.dumps(report), auditor
 

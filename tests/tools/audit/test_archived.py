@@ -108,7 +108,7 @@ def test_what_an_auditor_remembers_does_not_grow_with_games(state):
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
     auditor = Auditor(GameFiles())
-    report = auditor.run(bodies)
-    assert report.games > 50
+    report = auditor.audit_entries(bodies)
+    assert report.game_count > 50
     assert len(auditor._ids) < 50  # those of bills, of the archive, of checkpoints none
     assert not auditor._ids_of_plays

@@ -120,9 +120,9 @@ def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, 
         for number in range(12):
             conversation(journal, game, number, chance)
     with open_view(tmp_path) as view:
-        report = Auditor(games).run(view.iter_bodies())
+        report = Auditor(games).audit_entries(view.iter_bodies())
     assert report.findings == []
-    assert report.games == 12
+    assert report.game_count == 12
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +138,10 @@ def games():
 
 @pytest.mark.requirement("D-02", "E-01", "B-08")
 def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies, games):
-    report = Auditor(games).run(bodies)
+    report = Auditor(games).audit_entries(bodies)
     assert report.findings == []
-    assert report.games == 60
-    assert report.checkpoints >= 5
+    assert report.game_count == 60
+    assert report.checkpoint_count >= 5
     with open_view(state) as view:
         assert report.meters == view.meters().values
         assert report.credits_cents == view.credits_cents()
@@ -159,7 +159,7 @@ def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, 
         "insert": lambda: [*bodies[:at], edit(bodies, 1, lambda raw: raw.update(id="b2"))[1], *bodies[at:]],
         "repeat": lambda: [*bodies[:at], bodies[at], *bodies[at:]],
     }[what]()
-    report = Auditor(games).run(list(rechained(changed)) if refit else changed)
+    report = Auditor(games).audit_entries(list(rechained(changed)) if refit else changed)
     assert report.finding_count
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
     assert abs(report.findings[0].sequence - (at + 1)) <= (25 if refit else 1)
@@ -173,7 +173,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
     def later(raw):
         raw["time"] = re.sub(r"\.(\d{6})", lambda found: f".{int(found[1]) + 1:06d}", raw["time"])
 
-    report = Auditor(games).run(edit(bodies, at, later))
+    report = Auditor(games).audit_entries(edit(bodies, at, later))
     why = f"the hash of entry {at + 1} is"
     assert [(found.sequence, found.why[: len(why)]) for found in report.findings] == [(at + 2, why)]
 
@@ -195,7 +195,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
 )
 def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, change, why):
     at = find(bodies, "game.start")
-    report = Auditor(games).run(edit(bodies, at, change))
+    report = Auditor(games).audit_entries(edit(bodies, at, change))
     assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
 
 
@@ -209,14 +209,18 @@ def test_a_draw_that_no_answer_uses_is_named(tmp_path, games):
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     at = find(bodies, "game.choice", skip=0)
-    report = Auditor(games).run(edit(bodies, at, lambda raw: raw["record"]["draws"].append([7, 1, "spare"])))
+    report = Auditor(games).audit_entries(
+        edit(bodies, at, lambda raw: raw["record"]["draws"].append([7, 1, "spare"]))
+    )
     assert any(f.sequence == at + 1 and "cannot be replayed" in f.why for f in report.findings)
 
 
 @pytest.mark.requirement("A-25")
 def test_a_win_that_differs_from_the_outcome_is_named(bodies, games):
     won = next(n for n, body in enumerate(bodies) if b"house:win" in body and b"game.end" in body)
-    report = Auditor(games).run(edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777)))
+    report = Auditor(games).audit_entries(
+        edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777))
+    )
     assert any(f.sequence == won + 1 and "the win is" in f.why for f in report.findings)
 
 
@@ -256,9 +260,9 @@ def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games, flips)
 
 def test_an_earlier_export_pins_the_beginning(state, bodies, games):
     early = decode(bodies[20])
-    assert Auditor(games, {21: early.hash_hex}).run(bodies).finding_count == 0
-    assert "but an earlier export has" in Auditor(games, {21: "f" * 64}).run(bodies).findings[0].why
-    assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).run(bodies).findings[0].why
+    assert Auditor(games, {21: early.hash_hex}).audit_entries(bodies).finding_count == 0
+    assert "but an earlier export has" in Auditor(games, {21: "f" * 64}).audit_entries(bodies).findings[0].why
+    assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).audit_entries(bodies).findings[0].why
 
 
 def test_both_copies_in_place_are_verified(state):

@@ -149,7 +149,7 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     assert "every journal head is missing" in said
     # Whoever has no key but an earlier export misses what it reached.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
-    report = Auditor(GameFiles(), early).run(bodies[:-4])
+    report = Auditor(GameFiles(), early).audit_entries(bodies[:-4])
     assert [f.why for f in report.findings] == [
         f"the journal ends at entry {len(bodies) - 4}, but an earlier export reached entry {len(bodies)}"
     ]
@@ -202,9 +202,13 @@ def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_pa
     shelf = GameFiles((tmp_path,))
     at = find(bodies, "game.start")
     digest = load_game(tmp_path / "maple-classic.toml").digest
-    told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64)))
+    told = Auditor(shelf).audit_entries(
+        edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64))
+    )
     assert [f.sequence for f in told.findings if "no definition available" in f.why] == [at + 1]
-    told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest)))
+    told = Auditor(shelf).audit_entries(
+        edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest))
+    )
     assert {f.sequence for f in told.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
 
 
@@ -231,7 +235,7 @@ def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path
         ).sequence
         one_play(journal, game, 2)
     with open_view(tmp_path) as view:
-        report = Auditor(games).run(view.iter_bodies())
+        report = Auditor(games).audit_entries(view.iter_bodies())
     assert why in next(f.why for f in report.findings if f.sequence == at)
     assert {f.sequence for f in report.findings} == {at}
 
@@ -239,12 +243,12 @@ def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path
 @pytest.mark.requirement("E-13", "B-08")
 def test_a_game_left_open_and_one_played_for_more_than_its_wager_are_named(bodies, games):
     start = find(bodies, "game.start")
-    report = Auditor(games).run(list(rechained([*bodies[: start + 1], *bodies[start + 2 :]])))
+    report = Auditor(games).audit_entries(list(rechained([*bodies[: start + 1], *bodies[start + 2 :]])))
     assert any("was never ended" in f.why and f.sequence == start + 2 for f in report.findings)
     bigger = edit(
         bodies,
         start,
         lambda raw: raw["record"].update(wager={"credits": 3, "options": {"mode": "line", "level": 3}}),
     )
-    report = Auditor(games).run(bigger)
+    report = Auditor(games).audit_entries(bigger)
     assert any("1 credits were bet, but the wager is 3" in f.why for f in report.findings)

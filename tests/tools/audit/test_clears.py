@@ -46,7 +46,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
     with Journal.open(folder, now=now, cleared=cleared) as journal:
         for each in written:
             journal.append(each)
-        report = Auditor(GameFiles()).run(journal.iter_bodies())
+        report = Auditor(GameFiles()).audit_entries(journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 

@@ -13,7 +13,7 @@ from egm.kernel.events import EventType
 from egm.kernel.messages import Decision
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
-from tools.audit.collusion import ROUNDS_MIN, Pair, RoundResult, compute_pair_flows
+from tools.audit.collusion import SIGNIFICANT_ROUNDS_MIN, PositionPair, RoundResult, compute_pair_flows
 from tools.cli import main
 
 GAME, CENTS = "quebec-texas-holdem-room", 25
@@ -90,19 +90,19 @@ def test_money_that_always_goes_one_way_is_a_sign_and_even_luck_is_none():
     def play(flow_cents):
         """Position 3 wins and loses at random; position 2 wins ``flow_cents`` from position 1."""
         rng = Random(5)
-        for _ in range(ROUNDS_MIN):
+        for _ in range(SIGNIFICANT_ROUNDS_MIN):
             luck = rng.choice((-300, 300))
             yield RoundResult("2026-11-28", GAME, {1: -flow_cents - luck, 2: flow_cents, 3: luck})
 
-    signs = {flow.pair: flow for flow in compute_pair_flows(play(400)) if flow.is_sign}
-    assert [*signs] == [Pair("2026-11-28", GAME, 1, 2)]
+    signs = {flow.pair: flow for flow in compute_pair_flows(play(400)) if flow.is_significant}
+    assert [*signs] == [PositionPair("2026-11-28", GAME, 1, 2)]
     rng = Random(7)
     even = [
         RoundResult("2026-11-28", GAME, {1: cents, 2: -cents})
         for cents in (rng.choice((-1, 1)) * rng.randrange(100, 900) for _ in range(200))
     ]
     ((flow),) = compute_pair_flows(even)
-    assert (flow.is_sign, flow.rounds) == (False, 200)
+    assert (flow.is_significant, flow.round_count) == (False, 200)
     assert flow.net_cents == abs(sum(each.net_cents[1] for each in even))
 
 
@@ -121,7 +121,7 @@ def build_rounds(folds, count, positions=6):
 
 def list_accused(folds, count):
     flows = compute_pair_flows(build_rounds(folds, count))
-    return [(flow.pair.loser, flow.pair.winner) for flow in flows if flow.is_sign]
+    return [(flow.pair.loser, flow.pair.winner) for flow in flows if flow.is_significant]
 
 
 @pytest.mark.requirement("S-56")
@@ -138,9 +138,9 @@ def test_folds_are_a_sign_although_the_money_went_the_other_way():
     rounds = [RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))] * 4
     rounds.append(RoundResult("2026-11-28", GAME, {1: 900, 2: -900}))
     ((flow),) = compute_pair_flows(rounds)
-    assert flow.pair == Pair("2026-11-28", GAME, 2, 1)
+    assert flow.pair == PositionPair("2026-11-28", GAME, 2, 1)
     assert (flow.to_json()["large_folds"], flow.to_json()["large_folds_back"]) == (0, 4)
-    assert flow.is_sign
+    assert flow.is_significant
 
 
 @pytest.mark.requirement("S-56")
@@ -148,4 +148,4 @@ def test_thousands_of_rounds_of_a_room_are_weighed():
     fold = RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))
     other = RoundResult("2026-11-28", GAME, {2: -100, 1: 100}, frozenset({2}))
     ((flow),) = compute_pair_flows([fold, other] * 3000)
-    assert not flow.is_sign
+    assert not flow.is_significant

@@ -21,7 +21,7 @@ from egm.money.records.host import TransferKind
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
-from tools.audit.rules import BY_KIND, Differs, Facts
+from tools.audit.rules import RULES_BY_KIND, Facts, PatternMismatch
 from tools.dev.lies import compute_journal_tag
 
 
@@ -130,7 +130,7 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
     ],
 )
 def test_options_after_a_change_are_those_before_and_the_change(played, told, after, is_right):
-    rule = next(rule for rule in BY_KIND["options.changed"] if rule.permission)
+    rule = next(rule for rule in RULES_BY_KIND["options.changed"] if rule.permission)
     whole = {
         **told,
         "person": "2",
@@ -147,14 +147,14 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
         rule.check(read, ledger, facts)
     else:
         with pytest.raises(
-            Differs, match=r"record\.after does not equal record\.before with the change of option"
+            PatternMismatch, match=r"record\.after does not equal record\.before with the change of option"
         ):
             rule.check(read, ledger, facts)
 
 
 @pytest.mark.requirement("E-13")
 def test_no_wheel_has_a_pocket_thirty_seven(played):
-    rule = BY_KIND["wheel.number"][0]
+    rule = RULES_BY_KIND["wheel.number"][0]
     ledger, facts = Ledger(), Facts()
     ledger.state["wheel_spin"] = {"round_id": "round-1", "spin": 7}
     for number, is_right in ((36, True), (37, False)):
@@ -167,7 +167,7 @@ def test_no_wheel_has_a_pocket_thirty_seven(played):
         if is_right:
             rule.check(read, ledger, facts)
         else:
-            with pytest.raises(Differs, match="37 is not a pocket of a wheel"):
+            with pytest.raises(PatternMismatch, match="37 is not a pocket of a wheel"):
                 rule.check(read, ledger, facts)
 
 

@@ -32,8 +32,8 @@ def played(tmp_path):
 
 @pytest.mark.requirement("E-13")
 def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed_out(played):
-    report = Auditor(GameFiles()).run(played)
-    assert (report.findings, report.games) == ([], 1)
+    report = Auditor(GameFiles()).audit_entries(played)
+    assert (report.findings, report.game_count) == ([], 1)
     (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
     digest = next(json.loads(body)["record"]["game"]["digest"] for body in played if b"game.start" in body)
     assert "with its certificate" in pointed_out
@@ -57,5 +57,5 @@ def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     rig.play()
     rig.report_shown()
-    assert not list(Auditor(GameFiles()).run(rig.journal.iter_bodies()).notices)
+    assert not list(Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).notices)
     rig.close()

@@ -157,6 +157,6 @@ def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])
 def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
     rig = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
-    found = Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings
+    found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     assert sum("gaming day" in finding.why for finding in found) == findings
     rig.close()

@@ -27,7 +27,7 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
 def honest(rig):
     bodies = list(rig.journal.iter_bodies())
-    assert Auditor(GameFiles()).run(bodies).findings == []
+    assert Auditor(GameFiles()).audit_entries(bodies).findings == []
     return bodies
 
 

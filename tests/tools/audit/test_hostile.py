@@ -161,8 +161,8 @@ def test_a_hostile_entry_is_named_and_the_next_one_taken(tmp_path, what):
     run = CliRunner().invoke(main, ["audit", "verify", str(file)])
     assert "entry 2" in run.output
     assert not set(run.output) & {"\x1b", "\x9b", "\u202e"}, "nothing steers the terminal"
-    report = Auditor(GameFiles()).run([first, bad, after(bad)])
-    assert report.entries == 3
+    report = Auditor(GameFiles()).audit_entries([first, bad, after(bad)])
+    assert report.entry_count == 3
     assert 2 in {finding.sequence for finding in report.findings}
 
 
@@ -213,8 +213,8 @@ def test_any_entry_at_all_ends_in_a_report(fields, kind):
         "previous": hashlib.sha256(first).hexdigest(),
     }
     bad = json.dumps(raw | fields).encode()
-    report = Auditor(GameFiles()).run([first, bad, after(bad)])
-    assert report.entries == 3
+    report = Auditor(GameFiles()).audit_entries([first, bad, after(bad)])
+    assert report.entry_count == 3
     assert report.finding_count
     json.dumps(report.to_json())
 

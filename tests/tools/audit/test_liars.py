@@ -53,7 +53,7 @@ def money(rig):
     rig.insert(2000)
     for _ in range(2):
         played(rig)
-    rig.machine.chance = create_generator()
+    rig.machine.random_service = create_generator()
     digits = rig.cash_out_ticket()
     rig.offer_ticket(digits)
     rig.ledger.credit_stacked_paper()
@@ -110,9 +110,9 @@ def troubles(rig):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     played(rig)
     rig.engine.handle(EventType.GAME, value="hold-fast")
-    rig.machine.chance = ScriptedChance(0, 0, 0)
+    rig.machine.random_service = ScriptedChance(0, 0, 0)
     rig.play()
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
@@ -191,7 +191,7 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
                 if (
                     not Auditor(GameFiles())
-                    .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+                    .audit_entries(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                     .finding_count
                 ):
                     lie = Lie(at + 1, raw["kind"], path, "altered")
@@ -223,7 +223,7 @@ def test_invented_entries_satisfy_their_rules(honest):
     while len(passed) < 12:
         lie, told = liar.make_lie()
         if lie.what == "made up":
-            report = Auditor(GameFiles()).run(rewrite_chain(told, KEY, liar.journal_tag))
+            report = Auditor(GameFiles()).audit_entries(rewrite_chain(told, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -310,19 +310,19 @@ def side_by_side(folder):
     second = MachineRig(folder, position=Position(2, 2), devices=("printer",), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(500)
-        rig.machine.chance = ScriptedChance(*MAPLES)
+        rig.machine.random_service = ScriptedChance(*MAPLES)
         played(rig)
         rig.engine.handle(EventType.SERVICE)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.handle(EventType.BILL_RETURNED, reason="device")
-        rig.machine.chance = create_generator()
+        rig.machine.random_service = create_generator()
         rig.cash_out_ticket()
     reseeded = {"reason": "planted", "reseeds": 1, "generates": 0}
     record_generator_event(first.machine, "rng_reseeded", reseeded)
     bodies = list(first.journal.iter_bodies())
     second.close()
     first.close()
-    assert Auditor(GameFiles()).run(bodies).findings == []
+    assert Auditor(GameFiles()).audit_entries(bodies).findings == []
     return bodies
 
 
@@ -341,7 +341,9 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
         dims |= {} if told is None else {"position": told}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
-            report = Auditor(GameFiles()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+            report = Auditor(GameFiles()).audit_entries(
+                rewrite_chain(journal, KEY, compute_journal_tag(entries[0]))
+            )
             passed |= set() if report.finding_count else {at}
     before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
     assert passed <= before_a_start
@@ -358,7 +360,7 @@ def test_another_position_is_named_or_its_witness_stated(of_two):
             journal = [*entries[:at], altered, *entries[at + 1 :]]
             if (
                 not Auditor(GameFiles())
-                .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+                .audit_entries(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                 .finding_count
             ):
                 passed.add(raw["kind"])
@@ -388,7 +390,7 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
         rig.ledger.reserve_credit_before_stacking(Note(told), 0)
     else:
         rig.ledgers.coin_ledger.credit_coins_in(((told, True),), 1)
-    whys = [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
+    whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("times a power of ten" in why for why in whys)
     rig.close()
 
@@ -408,6 +410,6 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     )
     write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(rig)
-    whys = [finding.why for finding in Auditor(GameFiles()).run(rig.journal.iter_bodies()).findings]
+    whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("a cash-out must follow at once" in why for why in whys)
     rig.close()

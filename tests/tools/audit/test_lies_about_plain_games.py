@@ -550,9 +550,9 @@ def test_plain_games_audited_both_ways_give_the_same_result(journals, monkeypatc
     for find in (tools.audit.verify.find_plain_runs, lambda bodies, *_: [(list(bodies), [])]):
         monkeypatch.setattr(tools.audit.verify, "find_plain_runs", find)
         auditor = Auditor(SHELF)
-        auditor.run(bodies[:first])
+        auditor.audit_entries(bodies[:first])
         change(auditor, decode(bodies[first - 1]), entries[first]["record"])
-        auditor.run(bodies[first:])
+        auditor.audit_entries(bodies[first:])
         pictures.append(picture(vars(auditor)))
     assert pictures[0] == pictures[1]
 
@@ -563,9 +563,9 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
     bodies = seal(journals[REEL])
     at = list_games(bodies, REEL)[2].start + 1
     known = hashlib.sha256(bodies[at - 1]).hexdigest()
-    right = Auditor(SHELF, witnesses=[(at, known[:12])]).run(bodies, jobs=jobs)
+    right = Auditor(SHELF, witnesses=[(at, known[:12])]).audit_entries(bodies, jobs=jobs)
     assert (right.finding_count, right.matching_heads) == (0, 1)
-    wrong = Auditor(SHELF, heads={at: "f" * 64}).run(bodies, jobs=jobs)
+    wrong = Auditor(SHELF, heads={at: "f" * 64}).audit_entries(bodies, jobs=jobs)
     assert [each.sequence for each in wrong.findings] == [at]
 
 

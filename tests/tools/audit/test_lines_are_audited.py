@@ -35,7 +35,7 @@ def audited(tmp_path):
     yield make
     rigs[-1].close()
     with open_view(folder) as view:
-        report = Auditor(GameFiles()).run(view.iter_bodies())
+        report = Auditor(GameFiles()).audit_entries(view.iter_bodies())
     assert report.findings == []
 
 

@@ -32,7 +32,7 @@ def shelf():
 
 def named(entries, shelf, *sequences):
     """The entries at which something is found; it must be found at one of ``sequences``."""
-    report = Auditor(shelf).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    report = Auditor(shelf).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
     assert found.keys() & set(sequences), found
     return found
@@ -55,7 +55,7 @@ def won(entries):
 
 
 def test_honest_journal_has_no_findings(honest, shelf):
-    report = Auditor(shelf).run(rewrite_chain(honest, KEY, compute_journal_tag(honest[0])))
+    report = Auditor(shelf).audit_entries(rewrite_chain(honest, KEY, compute_journal_tag(honest[0])))
     assert report.findings == []
 
 
@@ -241,7 +241,7 @@ def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
             )
         )
         bodies = list(journal.iter_bodies())
-    report = Auditor(shelf).run(bodies)
+    report = Auditor(shelf).audit_entries(bodies)
     assert [finding.sequence for finding in report.findings] == [at + 1]
     assert "ends a reservation of handpay.pending" in report.findings[0].why
 

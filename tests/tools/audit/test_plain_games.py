@@ -75,7 +75,7 @@ def count_starts(bodies):
 
 
 def find_games(bodies):
-    return sum(run.games for run in PlainGames(SHELF).find_runs(bodies))
+    return sum(run.game_count for run in PlainGames(SHELF).find_runs(bodies))
 
 
 # ---------------------------------------------------------------------------------------- the same result
@@ -171,7 +171,7 @@ def test_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fiel
     shoe of several decks, another copy of the same card.
     """
     plain_games, played = PlainGames(SHELF), find_one_game(bodies, game)
-    assert [run.games for run in plain_games.find_runs(played)] == [1]
+    assert [run.game_count for run in plain_games.find_runs(played)] == [1]
     free = rb'"time":"[^"]*"|"language":"[^"]*"|"previous":"[0-9a-f]{64}"'
     free += rb'|"draws":\[\[.*?\]\]' if game in {RAISED, SHOE} else b""
     for which, body in enumerate(played):

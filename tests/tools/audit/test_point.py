@@ -50,7 +50,7 @@ def test_a_state_of_other_classes_has_another_format(tmp_path):
     make_state(tmp_path / "state")
     with open_view(tmp_path / "state") as view:
         auditor = Auditor(GameFiles())
-        assert not auditor.run(view.iter_bodies()).findings
+        assert not auditor.audit_entries(view.iter_bodies()).findings
     layouts = {}
     collect_layouts(vars(auditor), layouts, {})
     assert len(layouts) > 20

@@ -37,7 +37,7 @@ def bodies(tmp_path_factory):
     rig.play()
     rig.close()
     rig = room_of(folder).boot()
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=1)
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(
@@ -50,14 +50,14 @@ def bodies(tmp_path_factory):
 
 
 def audit(bodies, shelf):
-    return Auditor(shelf).run(bodies)
+    return Auditor(shelf).audit_entries(bodies)
 
 
 @pytest.mark.requirement("I-14", "B-08", "D-02")
 def test_every_level_comes_out_again(bodies, shelf):
     report = audit(bodies, shelf)
     assert report.findings == []
-    assert (report.games, report.games_void, report.levels) == (4, 1, 12)
+    assert (report.game_count, report.void_game_count, report.level_count) == (4, 1, 12)
 
 
 def at(bodies, kind, number=-1):
@@ -190,7 +190,7 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.close()
     with open_view(tmp_path) as view:
-        report = Auditor(GameFiles()).run(view.iter_bodies())
+        report = Auditor(GameFiles()).audit_entries(view.iter_bodies())
     assert report.findings == []
-    assert report.games == 60
-    assert report.levels
+    assert report.game_count == 60
+    assert report.level_count

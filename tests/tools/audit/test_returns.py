@@ -9,7 +9,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
 from egm.testing.machine import GAME, MachineRig, ScriptedChance
-from tools.audit.returns import GameVersion, Return
+from tools.audit.returns import GameReturn, GameVersion
 from tools.cli import main
 
 #: Where the reels of the classic stop on three maple leaves, 60 credits.
@@ -73,7 +73,7 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
 def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for _ in range(60):  # a machine whose reels always stop on the same winning line
-        rig.machine.chance = ScriptedChance(*MAPLES)
+        rig.machine.random_service = ScriptedChance(*MAPLES)
         play(rig, 1)
     rig.close()
     code, (line,) = asked(tmp_path)
@@ -92,7 +92,7 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
 def test_a_return_is_investigated_from_three_point_three_deviations_on_either_side(z, verdict):
     played = GameVersion(GAME, "1.0", "00", 25)
     facts = {"games": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
-    assert Return(game_version=played, z=z, **facts).verdict == verdict
+    assert GameReturn(game_version=played, z_score=z, **facts).verdict == verdict
 
 
 @pytest.mark.requirement("Q-22")

@@ -12,7 +12,7 @@ from types import ModuleType
 import egm
 import meters
 from egm.app.features import FEATURES
-from tools.audit.clears import is_of_a_clear
+from tools.audit.clears import belongs_to_memory_clear
 from tools.audit.rules import RULES, find_rules
 
 SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).parent.rglob("*.py")]
@@ -77,12 +77,14 @@ def written():
 
 
 def test_every_kind_of_entry_the_product_writes_has_a_row_and_every_row_a_kind():
-    kinds = written() | {entry.kind: "declared" for entry in FEATURES.entries}
+    kinds = written() | {entry.kind: "declared" for entry in FEATURES.entry_declarations}
     assert len(kinds) > 100
     made = {kind for kind in kinds if "{}" in kind}
     assert made == MADE.keys(), "a kind made of a value says in MADE what it can be"
     every = {kind for kind in kinds if "{}" not in kind} | set().union(*MADE.values())
-    ruled = [kind for kind in every if not is_of_a_clear(kind)]  # what a clear may say, its first entry says
+    ruled = [
+        kind for kind in every if not belongs_to_memory_clear(kind)
+    ]  # what a clear may say, its first entry says
     without = sorted(f"{kind} ({kinds.get(kind, 'made')})" for kind in ruled if not find_rules(kind))
     assert not without, "kinds of entry without a row in tools/audit/rules"
     idle = sorted({rule.kind for rule in RULES} - every)

@@ -47,7 +47,7 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, chan
     told = [
         finding.why
         for finding in Auditor(GameFiles())
-        .run(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
+        .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
     ]
     assert [found in why for why in told] == ([True] if found else []), told
@@ -69,7 +69,7 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
     told = [
         finding.why
         for finding in Auditor(GameFiles())
-        .run(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
+        .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
     ]
     assert told == [

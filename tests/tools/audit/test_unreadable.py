@@ -17,7 +17,9 @@ def bodies(tmp_path_factory):
 
 
 def found(bodies):
-    return [(finding.sequence, finding.why) for finding in Auditor(GameFiles()).run(bodies).findings]
+    return [
+        (finding.sequence, finding.why) for finding in Auditor(GameFiles()).audit_entries(bodies).findings
+    ]
 
 
 @pytest.mark.requirement("E-13")

@@ -20,15 +20,15 @@ from test_liars import journals
 
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
-from egm.kernel.states import EVERYWHERE
+from egm.kernel.states import ALL_STATES
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from meters.entry import decode
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.entry_rules import EntryRulesAudit
-from tools.audit.rules import RULES, Differs, Facts, find_rules
-from tools.audit.rules.pattern import Scope
-from tools.audit.rules.states import derive_machine_state, is_within
+from tools.audit.rules import RULES, Facts, PatternMismatch, find_rules
+from tools.audit.rules.pattern import CheckContext
+from tools.audit.rules.states import derive_machine_state, is_in_states
 from tools.dev.lies import compute_journal_tag
 
 SINCE = "2026-01-01T00:00:00+00:00"
@@ -48,13 +48,13 @@ MEMORY = {
 }
 #: States of the process alone: no memory has them.
 UNREMEMBERED = {State.LOCKED, State.BETTING}
-BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, EVERYWHERE}]
+BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, ALL_STATES}]
 
 
 def wrong_states(rule):
     """Every state in which an entry may not be, and what makes it so."""
     return [
-        (state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.allowed_states)
+        (state, planted) for state, planted in MEMORY.items() if not is_in_states(state, rule.allowed_states)
     ]
 
 
@@ -64,7 +64,7 @@ def honest(tmp_path_factory):
 
 
 def test_every_state_that_memory_makes_is_tried():
-    declared = {each.state for each in FEATURES.rules.states}
+    declared = {each.state for each in FEATURES.state_table.derived_states}
     assert declared - UNREMEMBERED == MEMORY.keys()
     for state, planted in MEMORY.items():
         ledger = Ledger()
@@ -79,8 +79,8 @@ def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
         for rule in RULES
         if rule.allowed_states is None
         and (
-            rule.entry.phase is Phase.RESERVE
-            or (rule.entry.phase is Phase.POST and rule.moves)
+            rule.entry_declaration.phase is Phase.RESERVE
+            or (rule.entry_declaration.phase is Phase.POST and rule.expected_transfers)
             or any(was is None and rule.state.get(key) is not None for key, was in rule.state_before.items())
         )
     ]
@@ -96,8 +96,8 @@ def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, ru
     for _, planted in wrong_states(rule):
         ledger = Ledger()
         ledger.state.update(planted)
-        with pytest.raises(Differs, match="according to its memory"):
-            rule._check_machine_state(Scope(entry, ledger, Facts()))
+        with pytest.raises(PatternMismatch, match="according to its memory"):
+            rule._check_machine_state(CheckContext(entry, ledger, Facts()))
 
 
 def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(honest):
@@ -126,7 +126,7 @@ def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(
 def fits(rule, entry, before, facts):
     try:
         rule.check(entry, before, copy.deepcopy(facts))
-    except (Differs, KeyError, TypeError, AttributeError):  # another of the ways it may be
+    except (PatternMismatch, KeyError, TypeError, AttributeError):  # another of the ways it may be
         return False
     return True
 
@@ -150,7 +150,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 def voided(tmp_path):
     """A game of which two people ruled, for the generator had failed in the middle of it."""
     rig = undecided_game(tmp_path / "state")
-    rig.machine.chance = FailingChance()
+    rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
@@ -169,7 +169,7 @@ def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
 def test_no_generator_in_service_is_restarted(tmp_path):
     """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
     rig = MachineRig(tmp_path, chance=create_generator()).boot()
-    rig.restarts.append(rig.machine.chance)
+    rig.restarts.append(rig.machine.random_service)
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     lie = remove_entries(read_signed_entries(rig), "chance.failed")
@@ -246,7 +246,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
     rig.engine.handle(go_on[0], **go_on[1])
     went_on = rig.journal.sequence - before
     if what == "game":
-        rig.machine.chance = ScriptedChance(0, 0, 0)
+        rig.machine.random_service = ScriptedChance(0, 0, 0)
         rig.play()
         rig.report_shown()
     else:

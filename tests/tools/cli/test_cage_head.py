@@ -57,7 +57,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.faults["ticket_ledger"]["detail"]
+        in again.machine.active_faults["ticket_ledger"]["detail"]
     )
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
@@ -71,7 +71,7 @@ def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
     path.write_bytes(before[path])
     (path.parent / HEAD_FILE_NAME).unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.faults == {}
+    assert again.machine.active_faults == {}
     assert again.store.require_ticket(number).state is TicketState.REDEEMED
     assert (path.parent / HEAD_FILE_NAME).exists()
 
@@ -98,7 +98,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
             cage.pay_ticket(number)
     assert "tickets.head" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "egm ticket restore" in again.machine.active_faults["ticket_ledger"]["detail"]
     assert not any((tmp_path / name).exists() for name in HEADS)
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
@@ -115,7 +115,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert last.machine.faults == {}
+    assert last.machine.active_faults == {}
     assert all((tmp_path / name).exists() for name in HEADS)
     last.close()
     assert find_ticket_ledger_error(tmp_path, second) == ""
@@ -130,7 +130,7 @@ def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is
     for lost in HEADS:
         (tmp_path / lost).unlink()
         again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert again.machine.faults == {}
+        assert again.machine.active_faults == {}
         again.close()
         assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD_FILE_NAME).read_bytes()
         assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
@@ -151,7 +151,7 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.faults["ticket_ledger"]["detail"]
+        in again.machine.active_faults["ticket_ledger"]["detail"]
     )
     again.close()
 
@@ -169,7 +169,7 @@ def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoratio
         data = (folder / HEAD_FILE_NAME).read_bytes()
         (folder / HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "cannot be read" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "cannot be read" in again.machine.active_faults["ticket_ledger"]["detail"]
     key = again.journal.derive(HEAD_PURPOSE)
     again.close()
     second = tmp_path / "second"
@@ -183,6 +183,6 @@ def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoratio
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert last.machine.faults == {}
+    assert last.machine.active_faults == {}
     assert last.store.require_ticket(number).state is TicketState.REDEEMED
     last.close()

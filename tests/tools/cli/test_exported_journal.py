@@ -11,7 +11,7 @@ from rigs.moments import NOW
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Inventory
 from egm.kernel.entries import Log
-from egm.staff.inventory import note_inventory
+from egm.staff.inventory import record_inventory_change
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import JournalDamaged, export, open_view
 from meters.export import open_exported_view
@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
         rig.play()
         rig.report_shown()
     rig.cash_out_ticket()
-    note_inventory(rig.machine, Inventory(base_number="B-12"))
+    record_inventory_change(rig.machine, Inventory(base_number="B-12"))
     rig.close()
     key = MachineKey.load(DiskStorage(), folder / "state")
     with open_view(folder / "state") as view:
@@ -76,8 +76,8 @@ def test_the_view_of_an_export_has_all_that_the_view_of_the_memory_has(folder):
         assert exported.states() == memory.states()
         assert exported.meters().values == memory.meters().values
         assert (exported.fingerprint, exported.head_hash) == (memory.fingerprint, memory.head_hash)
-        assert [e.id for e in FEATURES.entries.read_log(exported, Log.BILLS)] == [
-            e.id for e in FEATURES.entries.read_log(memory, Log.BILLS)
+        assert [e.id for e in FEATURES.entry_declarations.read_log(exported, Log.BILLS)] == [
+            e.id for e in FEATURES.entry_declarations.read_log(memory, Log.BILLS)
         ]
         exported.self_audit()
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.features import REGISTERS
-from egm.staff.inventory import KIND as INVENTORY
+from egm.staff.inventory import INVENTORY_ENTRY_KIND as INVENTORY
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 from tools.cli.terminal import (
@@ -52,7 +52,7 @@ def state(tmp_path_factory):
             told["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
             if register.required_field and register.required_field != "prizes":
                 told[register.required_field] = EVIL
-            record(register.kinds[0], record=told | dict(register.required_values or {}))
+            record(register.entry_kinds[0], record=told | dict(register.required_values or {}))
         after = dict.fromkeys(NAMED, EVIL) | {"games": [], "serial": EVIL, "operator_number": EVIL}
         record(INVENTORY, record={"before": None, "after": after})
         link = {"sequence": 1, "counted": 1, "since": 0, "shown_cents": 5, "falls": 0}

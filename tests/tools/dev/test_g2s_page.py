@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS
-from tools.audit.rules import BY_KIND
+from tools.audit.rules import RULES_BY_KIND
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -21,7 +21,7 @@ def named(cell):
 def test_every_kind_and_meter_and_file_of_the_page_exists():
     assert len(ROWS) > 12
     for name, _, here, kinds, meters in ROWS:
-        assert [kind for kind in named(kinds) if kind not in BY_KIND] == [], name
+        assert [kind for kind in named(kinds) if kind not in RULES_BY_KIND] == [], name
         assert [
             meter for meter in named(meters) if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
         ] == [], name

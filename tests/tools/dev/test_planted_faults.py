@@ -141,7 +141,7 @@ def a_key_that_serves_payments_last(monkeypatch):
 def a_key_that_serves_its_own_position_only(monkeypatch):
     def concerned(beside, number, event):
         return (
-            (beside.by_number[number],)
+            (beside.position_by_number[number],)
             if event.type == EventType.KEY_TURNED
             else honest(beside, number, event)
         )
@@ -167,13 +167,13 @@ def bills_credited_as_another_amount(monkeypatch):
 
 
 def a_collection_that_forgets_the_one_before(monkeypatch):
-    honest = interventions.build_collected_state
+    honest = interventions.build_collection_state
 
     def collected(machine, collection):
         (key, value), *_ = honest(machine, collection).items()
         return {key: replace(value, before=dict.fromkeys(value.before, 0))}
 
-    monkeypatch.setattr(interventions, "build_collected_state", collected)
+    monkeypatch.setattr(interventions, "build_collection_state", collected)
     monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
     monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
 

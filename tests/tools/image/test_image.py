@@ -14,7 +14,7 @@ from rigs.screen_words import is_sign_of, says, shows, writes
 
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignInPage
-from egm.staff.words import say
+from egm.staff.words import build_text
 from egm.verify.manifest import format_public_key, read_key
 from tools.image import image as builder
 from tools.image import slot
@@ -128,7 +128,7 @@ def test_a_clock_of_1970_is_told_to_staff(tmp_path, built):
         cabinet.comes_up()
         cabinet.keep("clock-attract")
         cabinet.hand("io", "key", name="operator", on=True)
-        page = SignInPage(lambda _machine, _person: None, say("service.sign_in")).build_page(None)
+        page = SignInPage(lambda _machine, _person: None, build_text("service.sign_in")).build_page(None)
         told = Notice(code="fault.clock_doubted", severity="warning")
         cabinet.until(lambda: shows(cabinet.picture(), page, told), "the fault above the page", every_s=5)
         cabinet.keep("clock-menu")

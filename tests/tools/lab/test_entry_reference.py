@@ -22,7 +22,7 @@ def list_fields() -> list[tuple[type, str, bool]]:
     """Return each field of each record, with whether the record itself documents it."""
     records = {
         part
-        for entry in FEATURES.entries
+        for entry in FEATURES.entry_declarations
         if dataclasses.is_dataclass(entry.record)
         for part in iter_records(entry.record)
     }

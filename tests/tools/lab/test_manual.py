@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from egm.app.features import FEATURES, MENU
 from egm.devices.catalogue import PROTOCOLS
-from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import get_refusal_code
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
@@ -62,7 +62,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         shown, remedy, _, clears, _ = found[code]
         assert shown == texts.say(f"tilt.text.{code}")
         assert remedy == texts.say(f"manual.remedy.{code}")
-        assert clears == texts.say(f"manual.clears.{get_fault(code).cleared_by}")
+        assert clears == texts.say(f"manual.clears.{get_fault_definition(code).cleared_by}")
     for code, effect in EFFECTS.items():
         assert found[code][2] == texts.say(f"manual.effect.{effect}")
     found = rows(page, texts, "menu")
@@ -74,7 +74,9 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         row = found[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
-        assert all(texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.needs)
+        assert all(
+            texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.submission_guards
+        )
     found = rows(page, texts, "meters")
     for meter in METERS:
         assert found[meter.name][0] == texts.format_code_text("meter_name", meter.name)
@@ -87,7 +89,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
 def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
     known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
     assert known - {"other"} == set(list_fault_codes())
-    assert {code for code in FAULTS if "*" not in code} <= set(list_fault_codes())
+    assert {code for code in SIGNIFICANCE_BY_FAULT if "*" not in code} <= set(list_fault_codes())
     remedies = {key for key in read_catalogue("fr") if key.startswith("manual.remedy.")}
     assert remedies == {f"manual.remedy.{code}" for code in list_fault_codes()}
 
@@ -114,7 +116,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     label = texts.say("manual.column.roles")
     permitted = roles(texts, denomination.permission)
     assert rows(page, texts, "denomination")[label] == (label, permitted)
-    for need in denomination.needs:
+    for need in denomination.submission_guards:
         assert texts.say(f"service.needs.{get_refusal_code(need)}") in told
 
 
@@ -123,9 +125,9 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
 def test_the_service_manual_has_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), printed("service", language)
     found = rows(page, texts, "events")
-    for subject, event in FEATURES.entries.iter_significant():
+    for subject, event in FEATURES.entry_declarations.iter_significant():
         words, *_, sas, pattern = found[subject]
-        assert sas == ("-" if event.sas is None else f"{event.sas:02X}")
+        assert sas == ("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}")
         assert words
         assert pattern == subject
     found = rows(page, texts, "lines")
@@ -163,7 +165,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
             assert bare(texts.say(key)) in joined, key
         assert code in joined
-    assert all(subject in joined for subject, _ in FEATURES.entries.iter_significant())
+    assert all(subject in joined for subject, _ in FEATURES.entry_declarations.iter_significant())
     document.close()
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
-from egm.kernel.faults import FAULTS
+from egm.kernel.faults import SIGNIFICANCE_BY_FAULT
 from egm.screen.art.symbols import DRAWINGS
 from egm.verify.manifest import Manifest, load_signed
 from meters.table import METERS
@@ -152,7 +152,7 @@ def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
     assert [name for _, name in INPUTS if f"| {name} |" not in switches] == []
     assert [name for name in TOWER_LIGHTS if f"| {name} |" not in lights] == []
     errors = said["manual-service-en.md"]
-    assert [code for code in FAULTS if "*" not in code and code not in errors] == []
+    assert [code for code in SIGNIFICANCE_BY_FAULT if "*" not in code and code not in errors] == []
     for name, word in {
         "generator.md": "CTR_DRBG(AES-256",
         "architecture.md": "what guards each",

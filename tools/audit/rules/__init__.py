@@ -32,20 +32,22 @@ from pkgutil import iter_modules
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import AnyEntry
+from egm.kernel.entries import AnyEntryDeclaration
 from tools.audit.rules.facts import Facts
-from tools.audit.rules.pattern import Differs
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import PatternMismatch
+from tools.audit.rules.rule import AuditRule
 
 #: The modules of this package.
 _RULE_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 #: The rules that they contain.
-_WRITTEN_RULES: Final[tuple[Rule, ...]] = tuple(
+_WRITTEN_RULES: Final[tuple[AuditRule, ...]] = tuple(
     rule for module in _RULE_MODULES for rule in getattr(module, "RULES", ())
 )
 
 
-def list_rules(entries: Iterable[AnyEntry], added_rules: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+def list_rules(
+    entries: Iterable[AnyEntryDeclaration], added_rules: Iterable[AuditRule] = ()
+) -> tuple[AuditRule, ...]:
     """Return the audit rules for all declared journal entries.
 
     ``added_rules`` are those of features that were added to the machine. A declared entry without a rule of its
@@ -53,27 +55,39 @@ def list_rules(entries: Iterable[AnyEntry], added_rules: Iterable[Rule] = ()) ->
     entry of this kind. It is not compared with earlier entries.
     """
     written_rules = (*_WRITTEN_RULES, *added_rules)
-    ids_with_rule = {id(rule.entry) for rule in written_rules}
-    return (*written_rules, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
+    ids_with_rule = {id(rule.entry_declaration) for rule in written_rules}
+    return (
+        *written_rules,
+        *(AuditRule(entry_declaration=entry) for entry in entries if id(entry) not in ids_with_rule),
+    )
 
 
-def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
+def group_by_kind(rules: Iterable[AuditRule]) -> Mapping[str, tuple[AuditRule, ...]]:
     """Return the rules by the kind of entry that they check, in the order in which they are tried."""
-    kinds: dict[str, tuple[Rule, ...]] = {}
+    kinds: dict[str, tuple[AuditRule, ...]] = {}
     for rule in rules:
         kinds[rule.kind] = (*kinds.get(rule.kind, ()), rule)
     return kinds
 
 
 #: The rules for the entries of the machine's features.
-RULES: Final = list_rules(FEATURES.entries)
+RULES: Final = list_rules(FEATURES.entry_declarations)
 #: These rules by the kind of entry that they check, in the order in which they are tried.
-BY_KIND: Final = group_by_kind(RULES)
+RULES_BY_KIND: Final = group_by_kind(RULES)
 
 
-def find_rules(kind: str) -> tuple[Rule, ...]:
+def find_rules(kind: str) -> tuple[AuditRule, ...]:
     """Return the audit rules for a kind of entry, in the order they are tried; empty for an unknown kind."""
-    return BY_KIND.get(kind, ())
+    return RULES_BY_KIND.get(kind, ())
 
 
-__all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "find_rules", "group_by_kind", "list_rules"]
+__all__ = [
+    "BY_KIND",
+    "RULES",
+    "AuditRule",
+    "Facts",
+    "PatternMismatch",
+    "find_rules",
+    "group_by_kind",
+    "list_rules",
+]

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from egm.host import entries as host_entries
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, PAYABLE, only
+from egm.kernel.states import ALL_STATES, STATES_FOR_CASH_OUT, single_state
 from egm.money import entries
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinPayoutProgress, DispensedCoins
 from tools.audit.rules.parts import (
-    ABSENT,
+    ABSENT_VALUE,
     check_ticket_ledger_grows,
     require,
     require_all_credit,
@@ -22,16 +22,16 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
+    CheckContext,
     Derived,
-    Differs,
-    Has,
     ObjectWithChanges,
-    Scope,
+    ObjectWithMembers,
+    PatternMismatch,
     format_storage_key,
     format_value,
     is_json_equal,
 )
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
 KINDS_ENDING_PAYOUT: Final = frozenset(
@@ -52,13 +52,13 @@ _HOST_TICKET_RING_SIZE: Final = 31
 _REMAINDER_KEY: Final = "cash_out_goes_on"
 
 
-def _find_restricted_pool(scope: Scope) -> int:
+def _find_restricted_pool(scope: CheckContext) -> int:
     """Return the pool id of the restricted credit that is cashed out, or 0 for other credit."""
     terms = scope.record_before(RestrictedTerms, "restricted")
     return terms.restricted_pool if scope["credit"] == "restricted" and terms is not None else 0
 
 
-def _check_validation_ring(scope: Scope) -> None:
+def _check_validation_ring(scope: CheckContext) -> None:
     """Check that a printed ticket is stored at the next index of the ring buffer of tickets that the host reads."""
     state = scope.entry.state
     ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
@@ -67,13 +67,13 @@ def _check_validation_ring(scope: Scope) -> None:
     count: Any = scope.ledger.state.get("validations") or 0
     expected = {"validations": count + 1, f"validation:{count % _HOST_TICKET_RING_SIZE + 1}": scope["id"]}
     if not is_json_equal(ring_state, expected):
-        raise Differs(
+        raise PatternMismatch(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
             f"found {format_value(ring_state)}"
         )
 
 
-def _check_printed_ticket(scope: Scope) -> None:
+def _check_printed_ticket(scope: CheckContext) -> None:
     """Check that the ticket being printed belongs to the open cash-out and has its language.
 
     Test tickets and slips are not checked.
@@ -83,13 +83,13 @@ def _check_printed_ticket(scope: Scope) -> None:
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
         expected = None if pay_out is None else (pay_out.id, pay_out.language)
-        raise Differs(
+        raise PatternMismatch(
             f"state.print: expected the id and language of the open cash-out, {format_value(expected)}; "
             f"found {format_value((scope['id'], scope['language']))}"
         )
 
 
-def _derive_dispensed_coins(scope: Scope) -> Any:
+def _derive_dispensed_coins(scope: CheckContext) -> Any:
     """Return the transfers for dispensed coins: all leave the hopper, and at most the owed amount leaves the credit."""
     payout = scope.record_before(DispensedCoins, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
@@ -101,11 +101,11 @@ def _derive_dispensed_coins(scope: Scope) -> Any:
     ]
 
 
-def _add_paid_coins(scope: Scope, paid_cents: int) -> CoinPayoutProgress:
+def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
     """Return the progress of the open cash-out in coins after ``paid_cents`` more: owed at its start, and paid."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
-        raise Differs("no cash-out was open before this entry")
+        raise PatternMismatch("no cash-out was open before this entry")
     before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
         owed_cents=before_cents + pay_out.amount_cents + sum_money_cents(scope),
@@ -113,16 +113,16 @@ def _add_paid_coins(scope: Scope, paid_cents: int) -> CoinPayoutProgress:
     )
 
 
-def _derive_remainder(scope: Scope) -> Any:
+def _derive_remainder(scope: CheckContext) -> Any:
     """Return the remainder that the entry must store for the next payout method; ABSENT if it stores none.
 
     Entries of earlier versions stored true in place of the amount.
     """
     if format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state:
-        return ABSENT
+        return ABSENT_VALUE
     remainder_cents = sum_money_cents(scope)
     if not remainder_cents:
-        raise Differs(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
+        raise PatternMismatch(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
     if scope.value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
@@ -130,7 +130,7 @@ def _derive_remainder(scope: Scope) -> Any:
     )
 
 
-def _derive_remainder_after_coins(scope: Scope) -> Any:
+def _derive_remainder_after_coins(scope: CheckContext) -> Any:
     """Return the unpaid remainder after the coins of an abandoned payout, or ABSENT if nothing remains.
 
     Earlier versions did not record it.
@@ -140,27 +140,27 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
         payout.coin_payout is None
         and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
     ):
-        return ABSENT
+        return ABSENT_VALUE
     remainder_cents = sum_money_cents(scope) - payout.paid_cents
     return (
         CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=payout.coin_payout)
         if remainder_cents
-        else ABSENT
+        else ABSENT_VALUE
     )
 
 
-def _derive_remainder_after_void(scope: Scope) -> Any:
+def _derive_remainder_after_void(scope: CheckContext) -> Any:
     """Return the unpaid remainder of an abandoned payout that dispensed no coin, or ABSENT for any other payout."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
-        return ABSENT
+        return ABSENT_VALUE
     remainder_cents = sum_money_cents(scope) + scope["held_cents"]
     return CashOutRemainder(
         amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=pay_out.coin_payout
     )
 
 
-def _is_remainder_outdated(scope: Scope) -> bool:
+def _is_remainder_outdated(scope: CheckContext) -> bool:
     """Return whether the stored remainder of an unfinished cash-out differs from the credit on the machine.
 
     Entries of earlier versions stored true in place of the amount. Such a remainder is outdated if the credit is 0.
@@ -171,16 +171,16 @@ def _is_remainder_outdated(scope: Scope) -> bool:
     return remainder is not None and remainder.amount_cents != sum_money_cents(scope)
 
 
-def _check_recorded_coins(scope: Scope) -> None:
+def _check_recorded_coins(scope: CheckContext) -> None:
     """Check the amounts in coins recorded for an abandoned payout; earlier versions recorded none."""
     payout = scope.record_after(DispensedCoins, "coins_gone")
     expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.coin_payout not in {None, expected}:
-        raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
+        raise PatternMismatch(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
 
 
 #: Pattern of the stored cash-out that pays coins.
-_COIN_CASH_OUT_PATTERN: Final = Has(
+_COIN_CASH_OUT_PATTERN: Final = ObjectWithMembers(
     "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
 )
 #: Pattern of the stored payout of coins that was abandoned.
@@ -200,26 +200,26 @@ _COINS_ADD_UP: Final = require(
         f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
     ),
     lambda scope: (
-        scope.names.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
+        scope.bound_values.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
         and scope["held_cents"] % scope["coins"] == 0
     ),
 )
 
 
-def _check_restricted_expiry(scope: Scope) -> None:
+def _check_restricted_expiry(scope: CheckContext) -> None:
     """Check that restricted credit expires only after its last day has ended in every time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
-        raise Differs(
+        raise PatternMismatch(
             f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
             f"{scope.entry.time_utc.isoformat()}"
         )
 
 
 _CASH_OUT_RULES: Final = (
-    Rule(
-        entry=entries.VOUCHER_REQUEST,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_REQUEST,
+        allowed_states=STATES_FOR_CASH_OUT,
         id="$id:text",
         state_before={"pay_out": None, "handpay": None},
         state={
@@ -235,7 +235,9 @@ _CASH_OUT_RULES: Final = (
             },
             "cash_out_goes_on": None,
         },
-        moves=(Move("credit:{position}:{credit}", "out:voucher:{credit}", "$cents"),),
+        expected_transfers=(
+            ExpectedTransfer("credit:{position}:{credit}", "out:voucher:{credit}", "$cents"),
+        ),
         extra_checks=(
             require_new_id("cashout"),
             require_all_credit("credit"),
@@ -247,25 +249,25 @@ _CASH_OUT_RULES: Final = (
             require_paid_coins("pay_out", CashOutRecord),
         ),
     ),
-    Rule(
-        entry=host_entries.VOUCHER_NUMBERED,
+    AuditRule(
+        entry_declaration=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
-        state_before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
+        state_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
         state={"pay_out": ObjectWithChanges("pay_out", number="$number")},
         extra_checks=(
             require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),
         ),
     ),
-    Rule(
-        entry=entries.TICKET_PENDING,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.TICKET_PENDING,
+        allowed_states=ALL_STATES,
         state_before={"print": None},
         state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
         extra_checks=(_check_printed_ticket,),
     ),
-    Rule(
-        entry=entries.TICKET_PRINTING,
+    AuditRule(
+        entry_declaration=entries.TICKET_PRINTING,
         state_before={"print": "$print:object"},
         state={"print": ObjectWithChanges("print", state="$:text")},
         extra_checks=(
@@ -278,19 +280,21 @@ _CASH_OUT_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.TICKET_TAKEN,
-        state_before={"print": Has("print", id="$id", state="barcode_done")},
+    AuditRule(
+        entry_declaration=entries.TICKET_TAKEN,
+        state_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
         record={"id": "$id"},
         state={"print": None},
     ),
-    Rule(
-        entry=entries.VOUCHER_OUT,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_OUT,
         id="{id}.printed",
         ref="$id",
         state_before={
-            "pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"),
-            "print": Has("print", id="$id"),
+            "pay_out": ObjectWithMembers(
+                "pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"
+            ),
+            "print": ObjectWithMembers("print", id="$id"),
         },
         record=AlternativePatterns(
             ObjectWithChanges("pay_out"), ObjectWithChanges("pay_out", commitment="$:text")
@@ -298,22 +302,24 @@ _CASH_OUT_RULES: Final = (
         state={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
-    Rule(
-        entry=host_entries.VOUCHER_UNREAD,
+    AuditRule(
+        entry_declaration=host_entries.VOUCHER_UNREAD,
         record={"id": "$id"},
         extra_checks=(_check_validation_ring,),
     ),
-    Rule(
-        entry=entries.TICKET_CASH_OUT_VOID,
+    AuditRule(
+        entry_declaration=entries.TICKET_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
+        state_before={
+            "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$held_cents")
+        },
         record=ObjectWithChanges("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
-    Rule(
-        entry=entries.COINS_CASH_OUT_VOID,
+    AuditRule(
+        entry_declaration=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
         state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
@@ -329,9 +335,9 @@ _CASH_OUT_RULES: Final = (
             require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),
         ),
     ),
-    Rule(
-        entry=entries.COINS_REQUEST,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.COINS_REQUEST,
+        allowed_states=STATES_FOR_CASH_OUT,
         id="$id:text",
         state_before={"pay_out": None, "handpay": None, "hopper": None},
         state={
@@ -344,15 +350,15 @@ _CASH_OUT_RULES: Final = (
             },
             "cash_out_goes_on": None,
         },
-        moves=(
-            Move(_CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
-            Move("stock:hopper", "stock:floor", "$held_cents"),
+        expected_transfers=(
+            ExpectedTransfer(_CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
+            ExpectedTransfer("stock:hopper", "stock:floor", "$held_cents"),
         ),
         extra_checks=(require_new_id("cashout"), _COINS_ADD_UP, require_paid_coins("pay_out", CashOutRecord)),
     ),
-    Rule(
-        entry=entries.COINS_ORDERED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.COINS_ORDERED,
+        allowed_states=ALL_STATES,
         state_before={"hopper": None},
         state={
             "hopper": {
@@ -381,9 +387,9 @@ _CASH_OUT_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.COINS_COUNTED,
-        state_before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+    AuditRule(
+        entry_declaration=entries.COINS_COUNTED,
+        state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
         state={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
         extra_checks=(
@@ -396,8 +402,8 @@ _CASH_OUT_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.COINS_OUT,
+    AuditRule(
+        entry_declaration=entries.COINS_OUT,
         id="{id}.paid",
         ref="$id",
         state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
@@ -405,20 +411,20 @@ _CASH_OUT_RULES: Final = (
         state={"pay_out": None, "hopper": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
-    Rule(
-        entry=entries.COINS_OUT_OF_VOIDED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.COINS_OUT_OF_VOIDED,
+        allowed_states=ALL_STATES,
         id="{gone_id}.paid",
-        state_before={"coins_gone": Has("gone", id="$gone_id")},
+        state_before={"coins_gone": ObjectWithMembers("gone", id="$gone_id")},
         record=Derived(
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None},
-        moves=Derived(_derive_dispensed_coins),
+        expected_transfers=Derived(_derive_dispensed_coins),
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_coins),),
     ),
-    Rule(
-        entry=entries.CASH_OUT_ENDED,
+    AuditRule(
+        entry_declaration=entries.CASH_OUT_ENDED,
         state_before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
         extra_checks=(
@@ -432,18 +438,20 @@ _CASH_OUT_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.CREDIT_CONVERTED,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.CREDIT_CONVERTED,
+        allowed_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
-        moves=(Move("credit:{position}:nonrestricted", _CASHABLE_ACCOUNT, "$cents"),),
+        expected_transfers=(
+            ExpectedTransfer("credit:{position}:nonrestricted", _CASHABLE_ACCOUNT, "$cents"),
+        ),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),
-    Rule(
-        entry=host_entries.CREDIT_EXPIRED,
-        allowed_states=only(State.IDLE),
-        state_before={"restricted": Has("terms", expires="$:words")},
-        moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
+    AuditRule(
+        entry_declaration=host_entries.CREDIT_EXPIRED,
+        allowed_states=single_state(State.IDLE),
+        state_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
+        expected_transfers=(ExpectedTransfer("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},
         extra_checks=(require_all_credit("restricted"), _check_restricted_expiry),
     ),

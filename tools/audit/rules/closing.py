@@ -12,8 +12,8 @@ from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
-from tools.audit.rules.pattern import Differs, Scope
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, PatternMismatch
+from tools.audit.rules.rule import AuditRule
 
 #: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
 _LAST_ROUNDS: Final = 3
@@ -21,7 +21,7 @@ _LAST_ROUNDS: Final = 3
 _CLOSING_KEY: Final = "tables_closing"
 
 
-def check_table_is_open(scope: Scope) -> None:
+def check_table_is_open(scope: CheckContext) -> None:
     """Check that a game does not start a further round at a table that has closed.
 
     After the announced closing time, a table may start a fixed number of last rounds. Raises
@@ -43,13 +43,13 @@ def check_table_is_open(scope: Scope) -> None:
     table, round_ = scope.facts.name_round(scope.entry)
     rounds_begun = scope.facts.last_rounds.get(table, set())
     if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS:
-        raise Differs(
+        raise PatternMismatch(
             f"the game starts at {scope.entry.time_utc.isoformat()}, after the last {_LAST_ROUNDS} rounds of a "
             f"table that closed at {announced}"
         )
 
 
-def _is_table(scope: Scope, digest: str) -> bool:
+def _is_table(scope: CheckContext, digest: str) -> bool:
     """Return whether the stored game definition with this digest is a table game, with betting spots.
 
     The wheel of a slot machine has several bets too, but no betting spots. A text that cannot be read is
@@ -64,14 +64,14 @@ def _is_table(scope: Scope, digest: str) -> bool:
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.CLOSING_ANNOUNCED,
+    AuditRule(
+        entry_declaration=entries.CLOSING_ANNOUNCED,
         record={"at": "$at"},
         state={_CLOSING_KEY: "$at"},
         permission=Permission.CONFIGURE,
     ),
-    Rule(
-        entry=entries.TABLES_OPENED,
+    AuditRule(
+        entry_declaration=entries.TABLES_OPENED,
         state_before={_CLOSING_KEY: "$was:text"},
         state={_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,

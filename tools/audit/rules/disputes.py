@@ -7,7 +7,7 @@ ended by one ruling within them (:mod:`egm.money.disputed`).
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.states import EVERYWHERE, RULING
+from egm.kernel.states import ALL_STATES, STATES_FOR_RULINGS
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
@@ -17,20 +17,20 @@ from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.parts import check_in_menu, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (
+    CheckContext,
     Derived,
-    Differs,
-    Has,
     ObjectWithChanges,
-    Scope,
+    ObjectWithMembers,
+    PatternMismatch,
     format_storage_key,
     format_value,
     is_json_equal,
-    parse_as,
+    parse_record,
 )
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.rule import AuditRule
 
 
-def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
+def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
     """Return the dispute about money that the entry opens, or None.
 
     Raises :class:`Differs` if its data is not valid.
@@ -39,19 +39,19 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    stored_dispute = parse_as(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    stored_dispute = parse_record(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
     if len(keys) > 1 or keys[0] != f"{prefix}{stored_dispute.id}":
-        raise Differs(
+        raise PatternMismatch(
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
     bounds = stored_dispute.smallest_cents, stored_dispute.largest_cents, stored_dispute.set_aside_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
-        raise Differs(
+        raise PatternMismatch(
             f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
         )
     if scope.ledger.state.get(keys[0]) is not None:
-        raise Differs(f"state.{keys[0]}: this dispute was already open before this entry")
+        raise PatternMismatch(f"state.{keys[0]}: this dispute was already open before this entry")
     return stored_dispute
 
 
@@ -67,35 +67,35 @@ def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
-def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
+def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
     """Check the dispute that the entry opens, if any.
 
     The entry's record must repeat its fields, and its fields must have the values ``expected``.
     """
-    dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
+    dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("told")
     if (dispute is None) != (recorded is None):
         missing_part = "state" if dispute is None else "record"
-        raise Differs(
+        raise PatternMismatch(
             f"{missing_part}.disputed is missing: a dispute is in the record and in the state, or in neither"
         )
     if dispute is None:
         return
     if not is_json_equal(recorded, dispute_fields(dispute)):
-        raise Differs(
+        raise PatternMismatch(
             f"record.disputed: expected {format_value(dispute_fields(dispute))}, found {format_value(recorded)}"
         )
     if dispute != replace(dispute, **expected):
-        raise Differs(
+        raise PatternMismatch(
             f"state.disputed: expected {format_value(expected)}, found {format_value(to_json(dispute))}"
         )
 
 
-def check_disputed_paper(scope: Scope) -> None:
+def check_disputed_paper(scope: CheckContext) -> None:
     """Check the dispute about a lost bill or ticket.
 
     At most its amount may be owed; nothing for a ticket of restricted credit.
     """
-    kind = scope["held_source"].rpartition(":")[2] if "number" in scope.names else ""
+    kind = scope["held_source"].rpartition(":")[2] if "number" in scope.bound_values else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
     _check_opened_dispute(
         scope,
@@ -105,12 +105,12 @@ def check_disputed_paper(scope: Scope) -> None:
         least_cents=0,
         most_cents=most_cents,
         held_cents=0,
-        ticket=scope.names.get("number", ""),
+        ticket=scope.bound_values.get("number", ""),
         kind=kind,
     )
 
 
-def check_disputed_ticket(scope: Scope) -> None:
+def check_disputed_ticket(scope: CheckContext) -> None:
     """Check the dispute about a ticket in the cash box that this machine could no longer redeem."""
     restricted = scope["held_source"].endswith(":restricted")
     _check_opened_dispute(
@@ -125,17 +125,17 @@ def check_disputed_ticket(scope: Scope) -> None:
     )
 
 
-def check_disputed_coins(scope: Scope) -> None:
+def check_disputed_coins(scope: CheckContext) -> None:
     """Check the dispute about coins that the acceptor has counted but not reported."""
     _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
-def check_disputed_print(scope: Scope) -> None:
+def check_disputed_print(scope: CheckContext) -> None:
     """Check the dispute about the open cash-out's ticket, which may or may not have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
-        raise Differs(
+        raise PatternMismatch(
             f"record does not match the dispute in state over the ticket of the open cash-out: expected "
             f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
             f"found {format_value(scope.record)}"
@@ -151,12 +151,12 @@ def check_disputed_print(scope: Scope) -> None:
         credit_kind=str(pay_out.credit_kind),
     )
     if dispute != expected:
-        raise Differs(
+        raise PatternMismatch(
             f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(to_json(dispute))}"
         )
 
 
-def _check_dispute_entry(scope: Scope) -> None:
+def _check_dispute_entry(scope: CheckContext) -> None:
     """Check an entry that does nothing but open a dispute: record and memory must state the same dispute."""
     dispute = read_opened_dispute(scope)
     if (
@@ -165,7 +165,7 @@ def _check_dispute_entry(scope: Scope) -> None:
         or dispute.masked_ticket_number
         or dispute.credit_kind
     ):
-        raise Differs(
+        raise PatternMismatch(
             f"record does not match the dispute in state, which names no ticket: expected "
             f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
             f"found {format_value(scope.record)}"
@@ -175,19 +175,19 @@ def _check_dispute_entry(scope: Scope) -> None:
         expected = _compute_coin_dispute(scope, expected)
     stored_value = scope.value_after(f"disputed:{dispute.id}")
     if not is_json_equal(stored_value, to_json(expected)):
-        raise Differs(
+        raise PatternMismatch(
             f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored_value)}"
         )
 
 
-def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
+def _compute_coin_dispute(scope: CheckContext, dispute: DisputedAmount) -> DisputedAmount:
     """Return the dispute with the amount of the coins of an abandoned payout that may or may not have left the hopper.
 
     That amount is reserved, and is the most that may be owed.
     """
     payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None:
-        raise Differs(
+        raise PatternMismatch(
             "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
         )
     remainder_cents = payout.amount_cents - payout.paid_cents
@@ -201,7 +201,7 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
     )
 
 
-def _derive_dispute_transfers(scope: Scope) -> Any:
+def _derive_dispute_transfers(scope: CheckContext) -> Any:
     """Return the transfers of an entry that only opens a dispute.
 
     It sets the disputed amount aside, or takes coins that left the hopper without an order out of the
@@ -212,14 +212,14 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
         return [(scope.format_credit_account("cashable"), "out:handpay_disputed", cents)]
     flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
-        raise Differs(
+        raise PatternMismatch(
             f"the entry may only move stray coins, once, from stock:hopper to stock:floor; found {format_value(flows)}"
         )
     return flows
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _find_released_dispute(scope: Scope) -> DisputedAmount:
+def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
     """Return the open dispute that the entry releases.
 
     Raises :class:`Differs` if none is open, or the stored ruling is about another one.
@@ -227,18 +227,18 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored_dispute is None:
-        raise Differs(
+        raise PatternMismatch(
             f"record.id: no dispute about {format_value(scope.record['id'])} was open before this entry"
         )
     if ruling is not None and ruling.disputed_amount != stored_dispute:
-        raise Differs(
+        raise PatternMismatch(
             f"record.id: the released dispute is {format_value(ruling.disputed_amount.id)}, "
             f"found {format_value(scope.record['id'])}"
         )
     return stored_dispute
 
 
-def _check_ruling(scope: Scope) -> None:
+def _check_ruling(scope: CheckContext) -> None:
     """Check a ruling on a disputed amount: an open dispute, an amount within its bounds, the state changes."""
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
@@ -251,26 +251,26 @@ def _check_ruling(scope: Scope) -> None:
     if _is_ticket_redeemed(scope, dispute) and type(record.get("commitment")) is str:
         expected["commitment"] = record["commitment"]
     if not is_json_equal(record, expected):
-        raise Differs(f"record: expected {format_value(expected)}, found {format_value(record)}")
+        raise PatternMismatch(f"record: expected {format_value(expected)}, found {format_value(record)}")
     if not dispute.smallest_cents <= cents <= dispute.largest_cents:
-        raise Differs(
+        raise PatternMismatch(
             f"record.amount_cents: expected {dispute.smallest_cents} to {dispute.largest_cents}, the bounds of the "
             f"dispute; found {format_value(cents)}"
         )
     if dispute.masked_ticket_number and cents not in {0, dispute.largest_cents}:
-        raise Differs(
+        raise PatternMismatch(
             f"record.amount_cents: a ticket pays {dispute.largest_cents} or 0, found {format_value(cents)}"
         )
     if bool(dispute.set_aside_cents) != (ruling is not None):
         state_of = "no ruling was" if ruling is None else "a ruling was"
-        raise Differs(
+        raise PatternMismatch(
             f"{dispute.set_aside_cents} cents are held for this dispute, but {state_of} stored before this entry: "
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
         ruling.amount_cents != cents or not is_json_equal(to_json(ruling.entry_record), record)
     ):
-        raise Differs(
+        raise PatternMismatch(
             f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
             f"{format_value(to_json(ruling.entry_record))}, found {format_value(record)}"
         )
@@ -279,7 +279,7 @@ def _check_ruling(scope: Scope) -> None:
         other_dispute
         for key, value in scope.ledger.state.items()
         if key.startswith(prefix)
-        and (other_dispute := parse_as(DisputedAmount, value, key)) != dispute
+        and (other_dispute := parse_record(DisputedAmount, value, key)) != dispute
         and other_dispute.device == dispute.device
     ]
     lifted = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
@@ -304,23 +304,25 @@ def _check_ruling(scope: Scope) -> None:
     }
     expected_state = {format_storage_key(key, scope.position): value for key, value in state.items()}
     if dict(scope.entry.state) != expected_state:
-        raise Differs(
+        raise PatternMismatch(
             f"state does not end exactly this dispute, its fault and its ruling: expected "
             f"{format_value(expected_state)}, found {format_value(dict(scope.entry.state))}"
         )
     expected_id = f"{dispute.id}.{'in' if redeems else 'ruled'}"
     if scope.entry.id != expected_id:
-        raise Differs(f"id: expected {expected_id!r}, found {format_value(scope.entry.id)}")
+        raise PatternMismatch(f"id: expected {expected_id!r}, found {format_value(scope.entry.id)}")
 
 
-def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
+def _derive_state_after_print_ruling(
+    scope: CheckContext, dispute: DisputedAmount, cents: int
+) -> dict[str, Any]:
     """Return the state changes that a ruling on a ticket of unknown print result requires."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return decided if dispute.is_about_printed_ticket else {}
 
 
-def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
+def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
     """Return whether the ruling redeems the disputed ticket.
 
     It does not if the cage has already paid the ticket: then the operator pays the amount.
@@ -329,7 +331,7 @@ def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
-def _derive_ruling_payment(scope: Scope) -> Any:
+def _derive_ruling_payment(scope: CheckContext) -> Any:
     """Return the transfers by which a ruling pays the disputed amount, or books it as retained."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if (
@@ -352,7 +354,7 @@ def _derive_ruling_payment(scope: Scope) -> Any:
     ]
 
 
-def _check_release(scope: Scope) -> None:
+def _check_release(scope: CheckContext) -> None:
     """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
@@ -361,7 +363,7 @@ def _check_release(scope: Scope) -> None:
         or ruling.disputed_amount != stored_dispute
         or ruling.entry_record.disputed.id != scope["id"]
     ):
-        raise Differs(
+        raise PatternMismatch(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
             f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "
             f"found {format_value(None if ruling is None else to_json(ruling.disputed_amount))}"
@@ -369,40 +371,40 @@ def _check_release(scope: Scope) -> None:
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.TICKET_DISPUTED,
-        state_before={"print": Has("print", state="printing")},
+    AuditRule(
+        entry_declaration=entries.TICKET_DISPUTED,
+        state_before={"print": ObjectWithMembers("print", state="printing")},
         state={"print": ObjectWithChanges("print", state="disputed")},
         extra_checks=(check_disputed_print,),
     ),
-    Rule(
-        entry=entries.DISPUTE_OPENED,
-        allowed_states=EVERYWHERE,
-        moves=Derived(_derive_dispute_transfers),
+    AuditRule(
+        entry_declaration=entries.DISPUTE_OPENED,
+        allowed_states=ALL_STATES,
+        expected_transfers=Derived(_derive_dispute_transfers),
         extra_checks=(_check_dispute_entry,),
     ),
-    Rule(
-        entry=entries.DISPUTE_OPENED_WITH_CREDIT,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.DISPUTE_OPENED_WITH_CREDIT,
+        allowed_states=ALL_STATES,
         id="{subject}.disputed",
         record={"id": "$subject"},
-        moves=Derived(_derive_dispute_transfers),
+        expected_transfers=Derived(_derive_dispute_transfers),
         extra_checks=(_check_dispute_entry,),
     ),
-    Rule(
-        entry=entries.DISPUTE_RELEASED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.DISPUTE_RELEASED,
+        allowed_states=STATES_FOR_RULINGS,
         id="{id}.released",
         ref="{id}.disputed",
         state_before={"ruling": None},
         record={"id": "$id"},
         extra_checks=(_check_release, check_in_menu),
     ),
-    Rule(
-        entry=entries.DISPUTE_RULED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.DISPUTE_RULED,
+        allowed_states=ALL_STATES,
         id="$:text",
-        moves=Derived(_derive_ruling_payment),
+        expected_transfers=Derived(_derive_ruling_payment),
         permission=Permission.SETTLE,
         extra_checks=(_check_ruling,),
     ),

@@ -44,7 +44,7 @@ def read_position(entry: StoredEntry) -> int:
 class Facts:
     """Facts collected from earlier entries of the journal. Every entry updates them, even one with findings."""
 
-    def __init__(self, keys: StorageKeys = FEATURES.keys) -> None:
+    def __init__(self, keys: StorageKeys = FEATURES.storage_keys) -> None:
         self.keys = keys
         """The declared storage keys of the machine's memory."""
         self.roles_by_staff_number: dict[str, str] = {}

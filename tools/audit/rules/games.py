@@ -9,7 +9,13 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
-from egm.kernel.states import PAYABLE, RULING, STATES_FOR_BETTING, STATES_SHOWING_OUTCOME, only
+from egm.kernel.states import (
+    STATES_FOR_BETTING,
+    STATES_FOR_CASH_OUT,
+    STATES_FOR_RULINGS,
+    STATES_SHOWING_OUTCOME,
+    single_state,
+)
 from egm.money.records.money import HandpayRecord
 from egm.play import entries
 from egm.play.entries import GameEndByHand
@@ -19,7 +25,7 @@ from egm.record_codec import to_json
 from meters.recall import PLAY_START
 from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
-    ABSENT,
+    ABSENT_VALUE,
     check_signed_in,
     credit_cents,
     derive_debit_transfers,
@@ -28,7 +34,15 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import Derived, Differs, Each, Has, Scope, format_value, parse_as
+from tools.audit.rules.pattern import (
+    CheckContext,
+    Derived,
+    EachItem,
+    ObjectWithMembers,
+    PatternMismatch,
+    format_value,
+    parse_record,
+)
 from tools.audit.rules.reasons import (
     check_game_is_offered,
     check_residual_credit,
@@ -36,17 +50,19 @@ from tools.audit.rules.reasons import (
     check_return_reason,
     check_smallest_stake,
 )
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 R = TypeVar("R")
 
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
-POOL_MOVE: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True)
+POOL_MOVE: Final = ExpectedTransfer(
+    "pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True
+)
 
 
-def _check_claims_of_hits(scope: Scope) -> None:
+def _check_claims_of_hits(scope: CheckContext) -> None:
     """Check that the entry makes a claim for each hit of a linked level, and for no other.
 
     Hits of levels broadcast by a host must be stored as wins to be reported to the host.
@@ -63,7 +79,7 @@ def _check_claims_of_hits(scope: Scope) -> None:
         if hit.claim_id is not None
     }
     if claims != linked_hits:
-        raise Differs(
+        raise PatternMismatch(
             f"the claims in state do not match the hits of linked levels in the record: expected "
             f"{format_value(linked_hits)}, found {format_value(claims)}"
         )
@@ -73,20 +89,20 @@ def _check_claims_of_hits(scope: Scope) -> None:
     ]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim_id is None]
     if any(win not in frozen for win in wins):
-        raise Differs(
+        raise PatternMismatch(
             f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "
             f"{format_value(frozen)}, found {format_value(wins)}"
         )
 
 
-def _iter_stored_records(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
+def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
     """Yield (key, record) for each record the entry stores under keys with this prefix."""
     for key, value in scope.entry.state.items():
         if key.startswith(prefix):
-            yield key, parse_as(kind, value, f"state.{key}")
+            yield key, parse_record(kind, value, f"state.{key}")
 
 
-def _derive_wager_transfers(scope: Scope) -> Any:
+def _derive_wager_transfers(scope: CheckContext) -> Any:
     """Return the transfers of a game's stake by kind of credit, followed by its contributions to progressive levels.
 
     The contributions are taken from the entry, because the audit of levels derives them.
@@ -100,7 +116,7 @@ def _derive_wager_transfers(scope: Scope) -> Any:
     return derive_debit_transfers(scope, stake_cents, "house:wager") + levels
 
 
-def _compute_raise_cents(scope: Scope) -> int:
+def _compute_raise_cents(scope: CheckContext) -> int:
     """Return the stake that a player's choice adds, in minor units, as the entry's transfers state it.
 
     Whether it is the right one is checked by :mod:`tools.audit.games`.
@@ -108,7 +124,7 @@ def _compute_raise_cents(scope: Scope) -> int:
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
-def _derive_raise_transfers(scope: Scope) -> Any:
+def _derive_raise_transfers(scope: CheckContext) -> Any:
     """Return the transfers of a stake added by a choice, by kind of credit, followed by progressive hits.
 
     The hits are taken from the entry, because the audit of levels derives them.
@@ -121,30 +137,30 @@ def _derive_raise_transfers(scope: Scope) -> Any:
     return derive_debit_transfers(scope, _compute_raise_cents(scope), "house:wager") + levels
 
 
-def _check_raise_counted(scope: Scope) -> None:
+def _check_raise_counted(scope: CheckContext) -> None:
     """Check that the stake added by a choice is counted as wagered in the player's session."""
     cents = _compute_raise_cents(scope)
     require_stored_value(
-        "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT
+        "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT_VALUE
     )(scope)
 
 
-def _sum_won_cents(scope: Scope) -> int:
+def _sum_won_cents(scope: CheckContext) -> int:
     """Return the money that the end of a game pays, in minor units: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
-def _sum_all_returned_cents(scope: Scope) -> int:
+def _sum_all_returned_cents(scope: CheckContext) -> int:
     """Return what the end of a game pays in money plus the stakes returned earlier, in minor units."""
     return _sum_won_cents(scope) + scope.typed_record(GameEndByHand).push_cents
 
 
-def _sum_refunded_cents(scope: Scope) -> int:
+def _sum_refunded_cents(scope: CheckContext) -> int:
     """Return the sum of the stakes that the entry refunds because of a defect, in minor units."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
-def _compute_settled_cents(scope: Scope) -> int:
+def _compute_settled_cents(scope: CheckContext) -> int:
     """Return what a void game pays for bets that were already decided, in minor units.
 
     It is the sum of the entry's transfers; :mod:`tools.audit.games` checks it.
@@ -177,16 +193,16 @@ LINKED_LEVEL_PATTERN: Final = {
 }
 #: Pattern of the claims to linked levels that the entry stores.
 _CLAIMS_PATTERN: Final = {
-    "claim:{claim}?": Has(
+    "claim:{claim}?": ObjectWithMembers(
         "new_claim", play_id="$play", game="$game:text", amount_cents=None, way=None, unanswered=False
     ),
-    "progressive_win:{win}?": Has("new_win", entry="$sequence"),
+    "progressive_win:{win}?": ObjectWithMembers("new_win", entry="$sequence"),
 }
 
 
-def _require_removed(key: str, scope: Scope) -> Any:
+def _require_removed(key: str, scope: CheckContext) -> Any:
     """Return None if the memory has a value under ``key``, which the entry must then delete; otherwise ABSENT."""
-    return ABSENT if scope.value_before(key) is None else None
+    return ABSENT_VALUE if scope.value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
@@ -195,19 +211,19 @@ def _require_closed_claims(payment_method: str) -> Any:
     Each claim must be one of the game and be closed with this payment method.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that each closed claim changes only in its payment method, and that no award is awaited any more."""
         for key in ("awaiting_award", "undecided"):
             require_stored_value(key, partial(_require_removed, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
-            stored_claim = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
+            stored_claim = parse_record(ClaimRecord, scope.ledger.state.get(key), key)
             if stored_claim.play_id != scope["play"]:
-                raise Differs(
+                raise PatternMismatch(
                     f"state.{key}: expected a claim of play {format_value(scope['play'])}, "
                     f"found one of {format_value(stored_claim.play_id)}"
                 )
             if claim != (expected_claim := replace(stored_claim, way=payment_method)):
-                raise Differs(
+                raise PatternMismatch(
                     f"state.{key}: expected {format_value(expected_claim)}, found {format_value(claim)}"
                 )
 
@@ -225,7 +241,7 @@ _SESSION_COUNTS_WIN: Final = require_stored_value(
 )
 
 
-def _derive_double_up_transfers(scope: Scope) -> Any:
+def _derive_double_up_transfers(scope: CheckContext) -> Any:
     """Return the transfers of all double-up stakes of a game.
 
     Each stake is credited as a win and then wagered. The first is the game's own win, each further one that
@@ -242,20 +258,20 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
     ]
 
 
-def _derive_result_count(scope: Scope) -> Any:
+def _derive_result_count(scope: CheckContext) -> Any:
     """Return the result counter for a game settled by hand: won if the entry moves money, else pushed or lost."""
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
-def _list_slip_pools(scope: Scope) -> str:
+def _list_slip_pools(scope: CheckContext) -> str:
     """Return the names of the progressive pools that the entry pays, separated by commas, as on the slip."""
     pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in pools if name)
 
 
-def _derive_handpay(scope: Scope) -> Any:
+def _derive_handpay(scope: CheckContext) -> Any:
     """Return the hand-pay owed at the end of a game: money, prizes in kind, and the pools of its progressive levels."""
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
@@ -277,12 +293,14 @@ _CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "end
 #: Pattern of the game that is open before the entry.
 _OPEN_GAME_PATTERN: Final = {"game": {"play_id": "$play"}}
 #: Transfers that return stakes to the credits.
-_RETURNED_STAKE_MOVE: Final = Move("house:push", "credit:{position}:{kind_of_credit}", may_repeat=True)
+_RETURNED_STAKE_MOVE: Final = ExpectedTransfer(
+    "house:push", "credit:{position}:{kind_of_credit}", may_repeat=True
+)
 
 #: The rules of games.
 _GAME_RULES: Final = (
-    Rule(
-        entry=entries.GAME_START,
+    AuditRule(
+        entry_declaration=entries.GAME_START,
         allowed_states=STATES_FOR_BETTING,
         id="{play}.start",
         state_before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
@@ -300,7 +318,7 @@ _GAME_RULES: Final = (
             "in_common:{digest}?": "$:object",
             **_CLAIMS_PATTERN,
         },
-        moves=Derived(_derive_wager_transfers),
+        expected_transfers=Derived(_derive_wager_transfers),
         dims=_PLAY_DIMS_PATTERN,
         extra_checks=(
             require_new_id("play", "play"),
@@ -321,14 +339,14 @@ _GAME_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.GAME_CHOICE,
-        allowed_states=only(State.PLAYING),
+    AuditRule(
+        entry_declaration=entries.GAME_CHOICE,
+        allowed_states=single_state(State.PLAYING),
         id="{play}.choice-{n:n}",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state=_CLAIMS_PATTERN,
-        moves=Derived(_derive_raise_transfers),
+        expected_transfers=Derived(_derive_raise_transfers),
         dims={
             "game?": "$:text",
             "paytable?": "$:text",
@@ -337,28 +355,28 @@ _GAME_RULES: Final = (
         },
         extra_checks=(_check_claims_of_hits, _check_raise_counted),
     ),
-    Rule(
-        entry=entries.GAME_DOUBLE_UP,
+    AuditRule(
+        entry_declaration=entries.GAME_DOUBLE_UP,
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.double_up",
         state_before=_OPEN_GAME_PATTERN,
-        record={"play_id": "$play", "stakes_cents": Each("$:cents", count_min=1)},
-        moves=Derived(_derive_double_up_transfers),
+        record={"play_id": "$play", "stakes_cents": EachItem("$:cents", count_min=1)},
+        expected_transfers=Derived(_derive_double_up_transfers),
         dims=ANY_PLAY_DIMS_PATTERN,
     ),
-    Rule(
-        entry=entries.GAME_PUSH,
-        allowed_states=STATES_SHOWING_OUTCOME | RULING,
+    AuditRule(
+        entry_declaration=entries.GAME_PUSH,
+        allowed_states=STATES_SHOWING_OUTCOME | STATES_FOR_RULINGS,
         id="{play}.push",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
-        moves=(_RETURNED_STAKE_MOVE,),
+        expected_transfers=(_RETURNED_STAKE_MOVE,),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN,),
     ),
-    Rule(
-        entry=entries.TABLE_RETURNED,
-        allowed_states=PAYABLE | only(State.SERVICE_MENU),
+    AuditRule(
+        entry_declaration=entries.TABLE_RETURNED,
+        allowed_states=STATES_FOR_CASH_OUT | single_state(State.SERVICE_MENU),
         state_before={"game": None},
         record={
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
@@ -366,53 +384,53 @@ _GAME_RULES: Final = (
             "amount_cents": Derived(_sum_won_cents),
         },
         state={"table:{digest}": "$:object|none"},
-        moves=(_RETURNED_STAKE_MOVE,),
+        expected_transfers=(_RETURNED_STAKE_MOVE,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
         extra_checks=(_SESSION_COUNTS_WIN, check_return_reason),
     ),
-    Rule(
-        entry=entries.GAME_END,
+    AuditRule(
+        entry_declaration=entries.GAME_END,
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
         state=_STATE_AFTER_GAME_PATTERN,
         counts=Derived(_derive_result_count),
-        moves=(
-            Move("house:win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
-            Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
-            Move("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
+        expected_transfers=(
+            ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
+            ExpectedTransfer("house:double_up_win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
+            ExpectedTransfer("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("credit")),
     ),
-    Rule(
-        entry=entries.GAME_END_BY_HAND,
+    AuditRule(
+        entry_declaration=entries.GAME_END_BY_HAND,
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
         state={**_STATE_AFTER_GAME_PATTERN, "handpay": Derived(_derive_handpay)},
-        moves=(
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
-            Move("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
-            Move("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
+        expected_transfers=(
+            ExpectedTransfer("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
+            ExpectedTransfer("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
+            ExpectedTransfer("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("hand")),
     ),
-    Rule(
-        entry=entries.GAME_VOID,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.GAME_VOID,
+        allowed_states=STATES_FOR_RULINGS,
         id="{play}.void",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
-        moves=(
-            Move("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
-            Move("house:win", _CASHABLE_ACCOUNT, is_optional=True),
+        expected_transfers=(
+            ExpectedTransfer("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
+            ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, is_optional=True),
             _RETURNED_STAKE_MOVE,
-            Move("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
+            ExpectedTransfer("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),
         extra_checks=(
             require_stored_value(
@@ -432,8 +450,8 @@ _GAME_RULES: Final = (
             check_signed_in,
         ),
     ),
-    Rule(
-        entry=entries.GAME_DIFFERS,
+    AuditRule(
+        entry_declaration=entries.GAME_DIFFERS,
         id="{play}.differs",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
@@ -442,23 +460,25 @@ _GAME_RULES: Final = (
 
 #: The rules of residual credit.
 _RESIDUAL_CREDIT_RULES: Final = (
-    Rule(
-        entry=entries.RESIDUAL_REMOVED,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.RESIDUAL_REMOVED,
+        allowed_states=STATES_FOR_CASH_OUT,
         extra_checks=(check_residual_credit,),
         record={"amount_cents": Derived(credit_cents)},
-        moves=Derived(lambda scope: derive_debit_transfers(scope, credit_cents(scope), "house:residual")),
+        expected_transfers=Derived(
+            lambda scope: derive_debit_transfers(scope, credit_cents(scope), "house:residual")
+        ),
     ),
-    Rule(
-        entry=entries.RESIDUAL_PLAYED,
-        allowed_states=only(State.IDLE),
+    AuditRule(
+        entry_declaration=entries.RESIDUAL_PLAYED,
+        allowed_states=single_state(State.IDLE),
         extra_checks=(check_residual_credit, check_residual_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "draws": [["$:cents", "$:count", "residual"]],
             "won_cents": "$won",
         },
-        moves=Derived(
+        expected_transfers=Derived(
             lambda scope: [
                 *derive_debit_transfers(scope, credit_cents(scope), "house:residual"),
                 *(

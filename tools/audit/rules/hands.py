@@ -5,7 +5,13 @@ from typing import Any, Final
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, STATES_SHOWING_OUTCOME, only
+from egm.kernel.states import (
+    ALL_STATES,
+    STATES_FOR_CASH_OUT,
+    STATES_FOR_RULINGS,
+    STATES_SHOWING_OUTCOME,
+    single_state,
+)
 from egm.money import entries
 from egm.money.records.money import CashOutRemainder, HandpayRecord, UnclaimedRecord
 from egm.people import Permission
@@ -27,26 +33,26 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
+    CheckContext,
     Derived,
-    Differs,
-    Each,
-    Has,
+    EachItem,
     ObjectWithChanges,
-    Scope,
+    ObjectWithMembers,
+    PatternMismatch,
     format_value,
 )
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
-def _read_pending_handpay(scope: Scope) -> HandpayRecord:
+def _read_pending_handpay(scope: CheckContext) -> HandpayRecord:
     """Return the hand-pay that was pending before the entry."""
     handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
-        raise Differs("no hand-pay was pending before this entry")
+        raise PatternMismatch("no hand-pay was pending before this entry")
     return handpay
 
 
@@ -55,7 +61,7 @@ def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
-def _derive_slip(scope: Scope) -> Any:
+def _derive_slip(scope: CheckContext) -> Any:
     """Return the expected record of a paid hand-pay (its slip), with the data of the form if one was filled in."""
     handpay, record = _read_pending_handpay(scope), scope.record
     form = handpay.filled_form
@@ -63,12 +69,12 @@ def _derive_slip(scope: Scope) -> Any:
     person, persons = record.get("person"), record.get("persons")
     other_persons = [each for each in persons if each not in form_persons]
     if person not in persons or list(dict.fromkeys((*form_persons, *persons))) != persons:
-        raise Differs(
+        raise PatternMismatch(
             f"record.persons: expected the people of the form, {format_value(form_persons)}, and the paying "
             f"{format_value(person)}; found {format_value(persons)}"
         )
     if other_persons and other_persons[0] != person:
-        raise Differs(
+        raise PatternMismatch(
             f"record.persons: the first after the people of the form must be record.person, "
             f"{format_value(person)}; found {format_value(other_persons)}"
         )
@@ -85,7 +91,7 @@ def _derive_slip(scope: Scope) -> Any:
     }
 
 
-def _check_tax_status(scope: Scope) -> bool:
+def _check_tax_status(scope: CheckContext) -> bool:
     """Return whether the hand-pay's tax status agrees with earlier hand-pays, and store it for later checks."""
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
@@ -93,7 +99,7 @@ def _check_tax_status(scope: Scope) -> bool:
     return fits
 
 
-def _derive_exchanged_handpay(scope: Scope) -> Any:
+def _derive_exchanged_handpay(scope: CheckContext) -> Any:
     """Return the hand-pay in money that replaces a hand-pay with prizes in kind."""
     handpay = _read_pending_handpay(scope)
     return to_json(
@@ -108,11 +114,11 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
     )
 
 
-def _derive_unclaimed_record(scope: Scope) -> Any:
+def _derive_unclaimed_record(scope: CheckContext) -> Any:
     """Return the expected record of an unclaimed hand-pay: its transfers to unclaimed accounts, and the ruling."""
     reservation, handpay = scope.reservation, _read_pending_handpay(scope)
     if reservation is None:
-        raise Differs("ref: no reservation of the unclaimed hand-pay is open")
+        raise PatternMismatch("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
     for transfer in reservation.transfers:
         prize = transfer.source.removeprefix("prizes:").removesuffix(":offered")
@@ -123,17 +129,19 @@ def _derive_unclaimed_record(scope: Scope) -> Any:
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
-        raise Differs(f"state.unclaimed.story.persons: {format_value(persons)} are not all members of staff")
+        raise PatternMismatch(
+            f"state.unclaimed.story.persons: {format_value(persons)} are not all members of staff"
+        )
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
 
 
-def _list_unclaimed_transfers(scope: Scope) -> Any:
+def _list_unclaimed_transfers(scope: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
     given_up = scope.record_before(UnclaimedRecord, "unclaimed")
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
-def _derive_returned_remainder(scope: Scope) -> Any:
+def _derive_returned_remainder(scope: CheckContext) -> Any:
     """Return the stored remainder of a cash-out after its hand-pay was returned.
 
     Earlier versions stored true.
@@ -146,14 +154,14 @@ def _derive_returned_remainder(scope: Scope) -> Any:
     )
 
 
-def _derive_requested_handpay(scope: Scope) -> Any:
+def _derive_requested_handpay(scope: CheckContext) -> Any:
     """Return the hand-pay with the payment method the player now requests.
 
     Raises :class:`Differs` if the hand-pay already has that method.
     """
     handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
     if (handpay.requested_method or "hand") == payment_method:
-        raise Differs(
+        raise PatternMismatch(
             f"record.way: the hand-pay already had the payment method {format_value(payment_method)} before this entry"
         )
     return to_json(replace(handpay, requested_method="" if payment_method == "hand" else payment_method))
@@ -170,9 +178,9 @@ _PERSONS_ARE_STAFF: Final = require(
 
 #: The rules of hand-pays.
 _HANDPAY_RULES: Final = (
-    Rule(
-        entry=entries.HANDPAY_PENDING,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.HANDPAY_PENDING,
+        allowed_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
         id="$id:text",
         state_before={"handpay": None, "pay_out": None},
@@ -188,26 +196,26 @@ _HANDPAY_RULES: Final = (
             },
             "cash_out_goes_on": None,
         },
-        moves=(Move(_CASHABLE_ACCOUNT, "out:handpay_cancelled_credit", "$cents"),),
+        expected_transfers=(ExpectedTransfer(_CASHABLE_ACCOUNT, "out:handpay_cancelled_credit", "$cents"),),
         extra_checks=(
             require_new_id("handpay"),
             require_all_credit("cashable"),
             require_paid_coins("handpay", HandpayRecord),
         ),
     ),
-    Rule(
-        entry=entries.HANDPAY_WAY,
-        allowed_states=only(State.HANDPAY),
-        state_before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
+    AuditRule(
+        entry_declaration=entries.HANDPAY_WAY,
+        allowed_states=single_state(State.HANDPAY),
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},
         state={"handpay": Derived(_derive_requested_handpay)},
     ),
-    Rule(
-        entry=entries.HANDPAY_RETURNED,
-        allowed_states=only(State.HANDPAY),
+    AuditRule(
+        entry_declaration=entries.HANDPAY_RETURNED,
+        allowed_states=single_state(State.HANDPAY),
         id="{id}.returned",
         ref="$id",
-        state_before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents"},
         state={
             "handpay": None,
@@ -216,10 +224,10 @@ _HANDPAY_RULES: Final = (
         permission=Permission.PAY_BY_HAND,
         extra_checks=(_PERSONS_ARE_STAFF,),
     ),
-    Rule(
-        entry=entries.HANDPAY_FORM,
-        allowed_states=only(State.HANDPAY),
-        state_before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
+    AuditRule(
+        entry_declaration=entries.HANDPAY_FORM,
+        allowed_states=single_state(State.HANDPAY),
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
@@ -234,18 +242,20 @@ _HANDPAY_RULES: Final = (
                 "state.handpay.form does not match the record",
                 lambda scope: scope["form"],
                 lambda scope: {
-                    name: scope[name] for name in ("method", "persons", "identity") if name in scope.names
+                    name: scope[name]
+                    for name in ("method", "persons", "identity")
+                    if name in scope.bound_values
                 },
             ),
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=entries.HANDPAY_PAID,
-        allowed_states=only(State.HANDPAY),
+    AuditRule(
+        entry_declaration=entries.HANDPAY_PAID,
+        allowed_states=single_state(State.HANDPAY),
         id="{id}.paid",
         ref="$id",
-        state_before={"handpay": Has("handpay", id="$id", kind="$which")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$which")},
         record=Derived(_derive_slip),
         state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
         counts={"handpays.{which}": 1},
@@ -262,11 +272,11 @@ _HANDPAY_RULES: Final = (
             _PERSONS_ARE_STAFF,
         ),
     ),
-    Rule(
-        entry=play_entries.PRIZES_EXCHANGED,
-        allowed_states=only(State.HANDPAY),
+    AuditRule(
+        entry_declaration=play_entries.PRIZES_EXCHANGED,
+        allowed_states=single_state(State.HANDPAY),
         id="{id}.cash",
-        state_before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
             "prizes": "$prizes",
@@ -275,12 +285,16 @@ _HANDPAY_RULES: Final = (
             ),
         },
         state={"handpay": Derived(_derive_exchanged_handpay)},
-        moves=(
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True),
-            Move(
+        expected_transfers=(
+            ExpectedTransfer(
+                "house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True
+            ),
+            ExpectedTransfer(
                 "house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", may_repeat=True
             ),
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True),
+            ExpectedTransfer(
+                "house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True
+            ),
         ),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
@@ -292,24 +306,24 @@ _HANDPAY_RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=play_entries.HANDPAY_REPLACED,
+    AuditRule(
+        entry_declaration=play_entries.HANDPAY_REPLACED,
         id="{older}.replaced",
         ref="$older",
-        state_before={"handpay": Has("handpay", id="$id", instead_of="$older")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
         state={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
     ),
-    Rule(
-        entry=entries.HANDPAY_UNCLAIMED,
-        allowed_states=only(State.HANDPAY),
+    AuditRule(
+        entry_declaration=entries.HANDPAY_UNCLAIMED,
+        allowed_states=single_state(State.HANDPAY),
         id="{id}.unclaimed",
         ref="$id",
-        state_before={"handpay": Has("handpay", id="$id")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
         record={"id": "$id"},
         state={
             "handpay": None,
-            "unclaimed": Has("given_up", story="$story:object"),
+            "unclaimed": ObjectWithMembers("given_up", story="$story:object"),
         },
         extra_checks=(
             require_equal(
@@ -319,28 +333,28 @@ _HANDPAY_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.ORPHAN_HANDPAY,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.ORPHAN_HANDPAY,
+        allowed_states=ALL_STATES,
         id="{id}.orphan",
-        state_before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
+        state_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$story")},
         record="$story",
         state={"unclaimed": None},
-        moves=Derived(_list_unclaimed_transfers),
+        expected_transfers=Derived(_list_unclaimed_transfers),
         permission=Permission.SETTLE,
     ),
-    Rule(
-        entry=play_entries.PRIZE_REGISTERED,
+    AuditRule(
+        entry_declaration=play_entries.PRIZE_REGISTERED,
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
         state_before={"game": {"play_id": "$play"}},
-        record={"play_id": "$play", "prizes": Each("$:object", count_min=1)},
+        record={"play_id": "$play", "prizes": EachItem("$:object", count_min=1)},
     ),
 )
 
 
 # ---------------------------------------------------------------------------------------------- rulings
-def _derive_forfeit_details(scope: Scope) -> Any:
+def _derive_forfeit_details(scope: CheckContext) -> Any:
     """Return the expected details of a forfeit: the ruling in the record, and the forfeited hand-pay."""
     record, handpay_fields = (
         scope.record,
@@ -352,11 +366,11 @@ def _derive_forfeit_details(scope: Scope) -> Any:
 
 #: The rules of what staff decide about a player's money.
 _RULING_RULES: Final = (
-    Rule(
-        entry=entries.COMPLEMENT_PAID,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.COMPLEMENT_PAID,
+        allowed_states=STATES_FOR_RULINGS,
         record={"amount_cents": "$cents"},
-        moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
+        expected_transfers=(ExpectedTransfer("house:complement", "out:handpay_complement", "$cents"),),
         permission=Permission.SETTLE,
         extra_checks=(
             require(
@@ -369,11 +383,11 @@ _RULING_RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=entries.ORPHAN_CREDITS,
-        allowed_states=only(State.SERVICE_MENU),
+    AuditRule(
+        entry_declaration=entries.ORPHAN_CREDITS,
+        allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
-        moves=Derived(
+        expected_transfers=Derived(
             lambda scope: [
                 *derive_debit_transfers(scope, scope["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
@@ -391,44 +405,44 @@ _RULING_RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=entries.ORPHAN_TICKET,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.ORPHAN_TICKET,
+        allowed_states=STATES_FOR_RULINGS,
         id="{id}.in",
         record={"amount_cents": "$cents"},
-        moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
+        expected_transfers=(ExpectedTransfer("world:voucher_in:{credit}", "house:orphan", "$cents"),),
         permission=Permission.SETTLE,
         extra_checks=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
-    Rule(
-        entry=entries.ORPHAN_REFUSED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.ORPHAN_REFUSED,
+        allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.PRIZE_FORFEITED,
-        allowed_states=only(State.HANDPAY),
+    AuditRule(
+        entry_declaration=entries.PRIZE_FORFEITED,
+        allowed_states=single_state(State.HANDPAY),
         id="{id}.forfeit",
         ref="$id",
-        state_before={"handpay": Has("handpay", id="$id")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
         record=Derived(_derive_forfeit_details),
         state={"handpay": None},
         permission=Permission.SETTLE,
-        persons=2,
+        persons_min=2,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.CREDITS_FORFEITED,
-        allowed_states=only(State.SERVICE_MENU),
+    AuditRule(
+        entry_declaration=entries.CREDITS_FORFEITED,
+        allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
-        moves=Derived(
+        expected_transfers=Derived(
             lambda scope: derive_debit_transfers(
                 scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
             )
         ),
         permission=Permission.SETTLE,
-        persons=2,
+        persons_min=2,
         extra_checks=(check_in_menu,),
     ),
 )

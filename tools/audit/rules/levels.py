@@ -7,7 +7,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.events import State
-from egm.kernel.states import AT_WORK, EVERYWHERE, STATES_AFTER_SELF_TEST, STATES_FOR_PRIZE_RULINGS, only
+from egm.kernel.states import (
+    ALL_STATES,
+    STATES_AFTER_SELF_TEST,
+    STATES_FOR_PRIZE_RULINGS,
+    STATES_WITH_STAFF_AT_WORK,
+    single_state,
+)
 from egm.people import Permission
 from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
@@ -19,15 +25,15 @@ from tools.audit.rules.parts import (
     require_equal,
 )
 from tools.audit.rules.pattern import (
-    Differs,
-    Has,
+    CheckContext,
+    ObjectWithMembers,
     Pattern,
-    Scope,
+    PatternMismatch,
     format_value,
     is_json_equal,
-    parse_as,
+    parse_record,
 )
-from tools.audit.rules.rule import Check, Move, Rule
+from tools.audit.rules.rule import AuditRule, Check, ExpectedTransfer
 
 #: Pattern of the stored claim of a hit.
 _CLAIM_PATTERN: Final = {
@@ -60,24 +66,28 @@ def _require_ruling(ruling: str) -> Check:
     must be proved.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that the entry agrees with the stored ruling if an unproved prize is held for the claim."""
         key = f"held:{scope['claim']}"
-        held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
+        held_prize = (
+            None if (data := scope.ledger.state.get(key)) is None else parse_record(HeldPrize, data, key)
+        )
         if (held_prize is not None) != (key in scope.entry.state):
             held_text = "is held" if held_prize is not None else "is not held"
-            raise Differs(
+            raise PatternMismatch(
                 f"state.{key}: the prize {held_text} before this entry; the entry must remove a held"
                 " prize, and only that"
             )
         if held_prize is None and (ruling == "decline" or scope.record["proved"] is False):
-            raise Differs(f"the prize of claim {scope['claim']} is not proved, and no ruling on it is stored")
+            raise PatternMismatch(
+                f"the prize of claim {scope['claim']} is not proved, and no ruling on it is stored"
+            )
         expected = scope["pool"], scope["play"], scope["cents"], ruling
         if held_prize is not None and (
             (held_prize.pool, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
             or (held_prize.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(
+            raise PatternMismatch(
                 f"the entry does not follow the stored ruling on claim {scope['claim']}: expected pool, play, "
                 f"cents and ruling {format_value(expected)}, found {format_value(to_json(held_prize))}"
             )
@@ -92,17 +102,17 @@ _HAS_NO_HITS: Final = require(
 )
 
 
-def _check_held_prize(scope: Scope) -> None:
+def _check_held_prize(scope: CheckContext) -> None:
     """Check that an unproved mystery prize, held until staff rule on it, is stored as the record states it."""
     expected = {"claim": scope["claim"], **scope["kept"]}
     if not is_json_equal(scope.record, expected):
-        raise Differs(
+        raise PatternMismatch(
             f"record does not match the held prize in state: expected {format_value(expected)}, "
             f"found {format_value(scope.record)}"
         )
 
 
-def _check_ruling(scope: Scope) -> None:
+def _check_ruling(scope: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
     It is about the amount of a hit of this machine's game, or about whether a mystery prize was won.
@@ -110,12 +120,12 @@ def _check_ruling(scope: Scope) -> None:
     record, memory = scope.record, scope.ledger.state
     claim = record["claim"]
     prizes = {
-        key: parse_as(HeldPrize, held, key)
+        key: parse_record(HeldPrize, held, key)
         for key, held in memory.items()
         if key.startswith("held:") and held is not None
     }
     held_prize, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
-    own_claim = None if data is None else parse_as(ClaimRecord, data, f"claim:{claim}")
+    own_claim = None if data is None else parse_record(ClaimRecord, data, f"claim:{claim}")
     names = ("pool", "play_id", "amount_cents", "why")
     doubted = (
         {}
@@ -138,15 +148,17 @@ def _check_ruling(scope: Scope) -> None:
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
     if not state or (held_prize is not None and held_prize.ruling is not None):
-        raise Differs(f"record.claim: no prize of claim {claim} awaits a ruling")
+        raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
     if not is_json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
-        raise Differs(
+        raise PatternMismatch(
             f"record does not match the prize in doubt: expected {format_value(doubted)}, "
             f"found {format_value(record)}"
         )
     if not is_json_equal(dict(scope.entry.state), state):
-        raise Differs(f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}")
+        raise PatternMismatch(
+            f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}"
+        )
 
 
 def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
@@ -162,7 +174,7 @@ def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
     }
 
 
-def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
+def _derive_lost_paid_hits(scope: CheckContext) -> dict[str, Any]:
     """Return, by storage key, a pool's paid hits that the controller's recorded count does not include."""
     return {
         f"claim:{claim}": to_json(claim_record)
@@ -176,9 +188,9 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
 
 #: The rules of levels.
 _LEVEL_RULES: Final = (
-    Rule(
-        entry=entries.LEVEL_OPENED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.LEVEL_OPENED,
+        allowed_states=ALL_STATES,
         state_before={"level:{pool}": None},
         record={"pool": "$pool"},
         extra_checks=(
@@ -189,40 +201,42 @@ _LEVEL_RULES: Final = (
             ),
         ),
         state={"level:{pool}": "$:object"},  # derived by the audit of levels
-        moves=(Move("pool:{pool}:startup", "pool:{pool}:current"),),
+        expected_transfers=(ExpectedTransfer("pool:{pool}:startup", "pool:{pool}:current"),),
     ),
-    Rule(
-        entry=entries.LEVEL_CHANGED,
+    AuditRule(
+        entry_declaration=entries.LEVEL_CHANGED,
         state_before={"level:{pool}": "$:object"},
         record={"pool": "$pool"},
         state={"level:{pool}": "$:object"},
     ),
-    Rule(
-        entry=entries.LEVEL_MOVED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=entries.LEVEL_MOVED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"source": "$source", "target": "$target"},
         state={"level:{source}": "$:object", "level:{target}": "$:object"},
-        moves=(POOL_MOVE,),
+        expected_transfers=(POOL_MOVE,),
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(entry=entries.LEVEL_HIT, id="{made}"),
-    Rule(entry=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}),
+    AuditRule(entry_declaration=entries.LEVEL_HIT, id="{made}"),
+    AuditRule(
+        entry_declaration=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}
+    ),
 )
 
 #: The rules of claims to linked levels.
 _CLAIM_RULES: Final = (
-    Rule(
-        entry=entries.AWARD_AWAITED,
-        allowed_states=only(State.PLAYING),
+    AuditRule(
+        entry_declaration=entries.AWARD_AWAITED,
+        allowed_states=single_state(State.PLAYING),
         state_before={"game": {"play_id": "$play"}},
         state={"awaiting_award": "$play"},
     ),
-    Rule(
-        entry=entries.AWARD_LOCKED,
+    AuditRule(
+        entry_declaration=entries.AWARD_LOCKED,
         id="{claim}.award",
         state_before={
-            "claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None),
+            "claim:{claim}": ObjectWithMembers("kept", amount_cents=None, pool="$pool", way=None),
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
@@ -235,16 +249,18 @@ _CLAIM_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.AWARD_DIFFERS,
+    AuditRule(
+        entry_declaration=entries.AWARD_DIFFERS,
         id="{claim}.differs-{cents}",
         record={"claim": "$claim", "amount_cents": "$cents"},
     ),
-    Rule(
-        entry=entries.AWARD_UNANSWERED,
-        allowed_states=only(State.AWAITING_AWARD),
+    AuditRule(
+        entry_declaration=entries.AWARD_UNANSWERED,
+        allowed_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
-        state_before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
+        state_before={
+            "claim:{claim}": ObjectWithMembers("kept", amount_cents=None, pool="$pool", shown_cents="$cents")
+        },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": "$claimed:object"},
         permission=Permission.PAY_BY_HAND,
@@ -256,9 +272,9 @@ _CLAIM_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.LEVELS_UNDECIDED,
-        allowed_states=only(State.AWAITING_AWARD),
+    AuditRule(
+        entry_declaration=entries.LEVELS_UNDECIDED,
+        allowed_states=single_state(State.AWAITING_AWARD),
         id="{play}.undecided",
         state_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play"},
@@ -266,9 +282,9 @@ _CLAIM_RULES: Final = (
         permission=Permission.PAY_BY_HAND,
         extra_checks=(require("record.pools names no level", lambda scope: bool(scope.record["pools"])),),
     ),
-    Rule(
-        entry=entries.CLAIM_CLOSED,
-        state_before={"claim:{claim}": Has("kept", way="$way:text")},
+    AuditRule(
+        entry_declaration=entries.CLAIM_CLOSED,
+        state_before={"claim:{claim}": ObjectWithMembers("kept", way="$way:text")},
         record={"claim": "$claim", "way": "$way"},
         state={"claim:{claim}": None},
         extra_checks=(
@@ -283,13 +299,13 @@ _CLAIM_RULES: Final = (
 
 #: The rules of mystery prizes.
 _MYSTERY_RULES: Final = (
-    Rule(
-        entry=entries.PRIZE_COMMITTED,
+    AuditRule(
+        entry_declaration=entries.PRIZE_COMMITTED,
         record={"pool": "$pool", "prize": "$prize", "commitment": "$commitment"},
         state={"sealed:{pool}": {"prize": "$prize", "commitment": "$commitment"}},
     ),
-    Rule(
-        entry=entries.PRIZE_WON,
+    AuditRule(
+        entry_declaration=entries.PRIZE_WON,
         id="{claim}.won",
         state_before={"game": {"play_id": "$play"}},
         record={
@@ -326,8 +342,8 @@ _MYSTERY_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.PRIZE_RETURNED,
+    AuditRule(
+        entry_declaration=entries.PRIZE_RETURNED,
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "void"},
         state={
@@ -344,8 +360,8 @@ _MYSTERY_RULES: Final = (
             _HAS_NO_HITS,
         ),
     ),
-    Rule(
-        entry=entries.PRIZE_RETURNED,
+    AuditRule(
+        entry_declaration=entries.PRIZE_RETURNED,
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "declined"},
         state={
@@ -354,8 +370,8 @@ _MYSTERY_RULES: Final = (
         },
         extra_checks=(_require_ruling("decline"), _HAS_NO_HITS),
     ),
-    Rule(
-        entry=entries.PRIZE_PAID_BY_HAND,
+    AuditRule(
+        entry_declaration=entries.PRIZE_PAID_BY_HAND,
         allowed_states=STATES_AFTER_SELF_TEST,
         id="{claim}.won",
         state_before={"game": None, "handpay": None, "pay_out": None},
@@ -371,12 +387,14 @@ _MYSTERY_RULES: Final = (
                 "play_id": "$play",
             },
         },
-        moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
+        expected_transfers=(
+            ExpectedTransfer("house:progressive:{pool}", "out:handpay_progressive", "$cents"),
+        ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_require_ruling("pay"), _HAS_NO_HITS),
     ),
-    Rule(
-        entry=entries.PRIZE_NOT_OURS,
+    AuditRule(
+        entry_declaration=entries.PRIZE_NOT_OURS,
         id="{claim}.won",
         record={"claim": "$claim"},
         extra_checks=(
@@ -389,39 +407,39 @@ _MYSTERY_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.PRIZE_HELD,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.PRIZE_HELD,
+        allowed_states=ALL_STATES,
         state_before={"held:{claim}": None},
         record={"claim": "$claim", "ruling": None},
         state={"held:{claim}": "$kept:object"},
         extra_checks=(_check_held_prize,),
     ),
-    Rule(
-        entry=entries.PRIZE_RULED,
+    AuditRule(
+        entry_declaration=entries.PRIZE_RULED,
         allowed_states=STATES_FOR_PRIZE_RULINGS,
         permission=Permission.SETTLE,
-        persons=2,
+        persons_min=2,
         extra_checks=(_check_ruling, check_in_menu),
     ),
 )
 
 #: The rules of the link to a controller.
 _LINK_RULES: Final = (
-    Rule(
-        entry=entries.LEVEL_LINKED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.LEVEL_LINKED,
+        allowed_states=ALL_STATES,
         state_before={"link:{pool}": None},
         record={"pool": "$pool"},
         state={"link:{pool}": dict.fromkeys(LINKED_LEVEL_PATTERN, 0)},
     ),
-    Rule(
-        entry=entries.LINK_AHEAD,
+    AuditRule(
+        entry_declaration=entries.LINK_AHEAD,
         record={"pool": "$pool", "counted": "$counted"},
         state={"link:{pool}": {**LINKED_LEVEL_PATTERN, "sequence": "$counted"}},
     ),
-    Rule(
-        entry=entries.LINK_BEHIND,
+    AuditRule(
+        entry_declaration=entries.LINK_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
         extra_checks=(
             require_equal(
@@ -432,15 +450,15 @@ _LINK_RULES: Final = (
         ),
     ),
     *(
-        Rule(entry=entry, permission=Permission.CONFIGURE, extra_checks=(check_in_menu,))
+        AuditRule(entry_declaration=entry, permission=Permission.CONFIGURE, extra_checks=(check_in_menu,))
         for entry in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
     ),
-    Rule(
-        entry=entries.LINK_ENROLLED,
+    AuditRule(
+        entry_declaration=entries.LINK_ENROLLED,
         record={"certificate": "$certificate"},
         state={"link_certificate": {"certificate": "$certificate"}},
         permission=Permission.CONFIGURE,
-        persons=2,
+        persons_min=2,
         extra_checks=(
             require(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
@@ -450,8 +468,8 @@ _LINK_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.LINK_FOUND,
+    AuditRule(
+        entry_declaration=entries.LINK_FOUND,
         record={"certificate": "$certificate"},
         state={"link_certificate": {"certificate": "$certificate"}},
     ),

@@ -4,30 +4,32 @@ from typing import Final
 
 from egm.links import entries
 from tools.audit.rules.parts import require, require_equal
-from tools.audit.rules.pattern import Has, ObjectWithChanges, format_value
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import ObjectWithChanges, ObjectWithMembers, format_value
+from tools.audit.rules.rule import AuditRule
 
 #: Pattern of a verifier's request: its parameters, and what was wrong with it.
 _GAT_REQUEST_PATTERN: Final = {"parameters": "$parameters", "trouble": "$trouble"}
 
 RULES: Final = (
-    Rule(
-        entry=entries.HOST_START_AWAITED,
+    AuditRule(
+        entry_declaration=entries.HOST_START_AWAITED,
         record={"host": "$host"},
         state={"host_known:{host}": True},
     ),
     *(
-        Rule(entry=entry, record={"host": "$host"}, state={"host_silent:{host}": "$:text"})
+        AuditRule(entry_declaration=entry, record={"host": "$host"}, state={"host_silent:{host}": "$:text"})
         for entry in (entries.HOST_AWAITED, entries.HOST_LINK_LOST)
     ),
-    Rule(entry=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}),
-    Rule(
-        entry=entries.HOST_TIME,
+    AuditRule(
+        entry_declaration=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}
+    ),
+    AuditRule(
+        entry_declaration=entries.HOST_TIME,
         record={"host": "$host", "ahead_seconds": "$ahead"},
         state={"host_time:{host}": "$ahead"},
     ),
-    Rule(
-        entry=entries.WINS_READ,
+    AuditRule(
+        entry_declaration=entries.WINS_READ,
         state={"progressive_win:{win}?": None},
         extra_checks=(
             require_equal(
@@ -37,8 +39,8 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.GAT_REQUEST,
+    AuditRule(
+        entry_declaration=entries.GAT_REQUEST,
         record={"parameters": "$parameters", "level": "$level", "refused?": "$refused"},
         state={
             "gat": {
@@ -53,20 +55,21 @@ RULES: Final = (
         extra_checks=(
             require(
                 lambda scope: (
-                    f"state.gat: trouble must be record.refused, {format_value(scope.names.get('refused', ''))}, and "
+                    "state.gat: trouble must be record.refused, "
+                    f"{format_value(scope.bound_values.get('refused', ''))}, and "
                     f"finished must be set with it alone; found trouble {format_value(scope['trouble'])}, "
                     f"finished {format_value(scope['finished'])}"
                 ),
                 lambda scope: (
-                    scope["trouble"] == scope.names.get("refused", "")
+                    scope["trouble"] == scope.bound_values.get("refused", "")
                     and bool(scope["finished"]) == bool(scope["trouble"])
                 ),
             ),
         ),
     ),
-    Rule(
-        entry=entries.GAT_RESULT,
-        state_before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
+    AuditRule(
+        entry_declaration=entries.GAT_RESULT,
+        state_before={"gat": ObjectWithMembers("gat", parameters="$parameters", algorithm="$algorithm")},
         record={**_GAT_REQUEST_PATTERN, "algorithm": "$algorithm", "values": "$values"},
         state={"gat": ObjectWithChanges("gat", finished="$:time", values="$values", trouble="$trouble")},
     ),

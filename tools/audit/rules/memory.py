@@ -12,12 +12,12 @@ from tools.audit.rules.parts import (
     require,
     require_equal,
 )
-from tools.audit.rules.pattern import Has
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import ObjectWithMembers
+from tools.audit.rules.rule import AuditRule
 
 RULES: Final = (
-    Rule(
-        entry=MACHINE_GENESIS,
+    AuditRule(
+        entry_declaration=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
         extra_checks=(
             require(
@@ -37,15 +37,15 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(entry=journal_entries.CHECKPOINT, id="checkpoint:{sequence}"),
-    Rule(
-        entry=journal_entries.ARCHIVED,
+    AuditRule(entry_declaration=journal_entries.CHECKPOINT, id="checkpoint:{sequence}"),
+    AuditRule(
+        entry_declaration=journal_entries.ARCHIVED,
         id="journal.archived:{last}",
         record={"last": "$last"},
-        state={"journal.archive": Has("archive", through="$last")},
+        state={"journal.archive": ObjectWithMembers("archive", through="$last")},
     ),
-    Rule(
-        entry=journal_entries.MEMORY_EVENT,
+    AuditRule(
+        entry_declaration=journal_entries.MEMORY_EVENT,
         id="{code}:{sequence}:{number:n}",
         record={"code": "$code"},
         counts={"{code}": 1},
@@ -59,17 +59,21 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(entry=entries.MEMORY_NOTED, state={"memory.medium_replaced": None}),
-    Rule(entry=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"),  # by the journal itself when it opens
-    Rule(entry=entries.CLOCK_CHANGED),
-    Rule(
-        entry=entries.CLOCK_DOUBTED,
+    AuditRule(entry_declaration=entries.MEMORY_NOTED, state={"memory.medium_replaced": None}),
+    AuditRule(
+        entry_declaration=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"
+    ),  # by the journal itself when it opens
+    AuditRule(entry_declaration=entries.CLOCK_CHANGED),
+    AuditRule(
+        entry_declaration=entries.CLOCK_DOUBTED,
         record={"why": "$why", "good": "$good"},
         state={"clock": {"why": "$why", "good": "$good"}},
     ),
-    Rule(entry=entries.CLOCK_BELIEVED, state_before={"clock": "$:object"}, state={"clock": None}),
-    Rule(
-        entry=entries.CLOCK_CONFIRMED,
+    AuditRule(
+        entry_declaration=entries.CLOCK_BELIEVED, state_before={"clock": "$:object"}, state={"clock": None}
+    ),
+    AuditRule(
+        entry_declaration=entries.CLOCK_CONFIRMED,
         state={"clock": None, "fault:clock_doubted": None},
         permission=Permission.RESTART,
         extra_checks=(check_in_menu,),

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from egm.kernel.states import RULING
+from egm.kernel.states import STATES_FOR_RULINGS
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
 from tools.audit.rules.parts import check_in_menu, read_nonzero_meters
-from tools.audit.rules.pattern import Derived, Differs, Scope, format_value
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch, format_value
+from tools.audit.rules.rule import AuditRule
 
 
-def _check_management(scope: Scope) -> None:
+def _check_management(scope: CheckContext) -> None:
     """Check that the management judged the incident, and that somebody was informed.
 
     In earlier versions nobody had to be named as informed, and a supervisor could write the entry.
@@ -21,42 +21,42 @@ def _check_management(scope: Scope) -> None:
     if "officer" not in record:
         return
     if record["informed"] not in INCIDENT_NOTIFICATION_WAYS:
-        raise Differs(
+        raise PatternMismatch(
             f"record.informed: expected one of {', '.join(INCIDENT_NOTIFICATION_WAYS)}, "
             f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:
         if not scope.facts.has_permission(person, Permission.JUDGE):
-            raise Differs(
+            raise PatternMismatch(
                 f"record.persons: {format_value(person)} may not judge an incident; the management does"
             )
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.DISPUTE_DECIDED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.DISPUTE_DECIDED,
+        allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.EXCLUSION_NOTED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.EXCLUSION_NOTED,
+        allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.INCIDENT_JUDGED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.INCIDENT_JUDGED,
+        allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(
             _check_management,
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=play_entries.MACHINE_CHECKED,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=play_entries.MACHINE_CHECKED,
+        allowed_states=STATES_FOR_RULINGS,
         record={
             "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
             "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),

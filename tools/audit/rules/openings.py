@@ -6,7 +6,7 @@ hopper, and the count of a cash box.
 
 from typing import Any, Final
 
-from egm.kernel.states import AT_WORK, EVERYWHERE
+from egm.kernel.states import ALL_STATES, STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
 from egm.staff import entries
 from egm.staff.slips import format_meters_line
@@ -21,19 +21,19 @@ from tools.audit.rules.parts import (
     require_new_id,
 )
 from tools.audit.rules.pattern import (
+    CheckContext,
     Derived,
-    Differs,
-    Has,
     ObjectWithChanges,
-    Scope,
+    ObjectWithMembers,
+    PatternMismatch,
     format_storage_key,
     format_value,
     is_json_equal,
 )
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 
-def _check_collection(scope: Scope) -> None:
+def _check_collection(scope: CheckContext) -> None:
     """Check what the start of an intervention stores about a collection of the cash boxes.
 
     If it is a collection, it stores each box's meter now and at the previous collection. Any other work
@@ -52,7 +52,7 @@ def _check_collection(scope: Scope) -> None:
         expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
     stored_state = scope.entry.state.get(format_storage_key("collected", scope.position))
     if not is_json_equal(stored_state, expected):
-        raise Differs(
+        raise PatternMismatch(
             f"state.collected does not agree with the meters: expected {format_value(expected)}, "
             f"found {format_value(stored_state)}"
         )
@@ -64,34 +64,34 @@ _is_slip = require(
 )
 
 
-def _check_box_count(scope: Scope) -> None:
+def _check_box_count(scope: CheckContext) -> None:
     """Check the entry of a cash box count: the box was not counted before; metered amount and difference are right."""
     collection, record = scope["last"], scope.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]
     if box in collection["counted"]:
-        raise Differs(f"record.box: {format_value(box)} was already counted for this collection")
+        raise PatternMismatch(f"record.box: {format_value(box)} was already counted for this collection")
     for name, expected in (
         ("collection", collection["id"]),
         ("metered_cents", metered_cents),
         ("difference_cents", record["counted_cents"] - metered_cents),
     ):
         if record[name] != expected:
-            raise Differs(
+            raise PatternMismatch(
                 f"record.{name} does not match the last collection: expected {format_value(expected)}, "
                 f"found {format_value(record[name])}"
             )
     expected_state = {**collection, "counted": [*collection["counted"], box]}
     if not is_json_equal(stored_state := scope.value_after("collected"), expected_state):
-        raise Differs(
+        raise PatternMismatch(
             f"state.collected: expected {format_value(expected_state)}, found {format_value(stored_state)}"
         )
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.INTERVENTION_OPENED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=entries.INTERVENTION_OPENED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         id="{number}",
         state_before={"intervention": None},
         record={
@@ -118,20 +118,20 @@ RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=entries.INTERVENTION_CLOSED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=entries.INTERVENTION_CLOSED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         id="{opened}.closed",
-        state_before={"intervention": Has("intervention", id="$opened")},
+        state_before={"intervention": ObjectWithMembers("intervention", id="$opened")},
         record={"id": "$opened", "meters": Derived(read_nonzero_meters)},
         state={"intervention": None, "disabled:intervention": None},
         extra_checks=(_check_collection, check_in_menu),
     ),
-    Rule(
-        entry=entries.HOPPER_OPENING,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=entries.HOPPER_OPENING,
+        allowed_states=ALL_STATES,
         record={"amount_cents": "$cents"},
-        moves=(Move("stock:fill", "stock:hopper", "$cents"),),
+        expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         extra_checks=(
             require(
                 "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
@@ -139,23 +139,23 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.HOPPER_FILLED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=entries.HOPPER_FILLED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"amount_cents": "$cents"},
-        moves=(Move("stock:fill", "stock:hopper", "$cents"),),
+        expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         permission=Permission.COLLECT,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.COLLECTION_COUNTED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=entries.COLLECTION_COUNTED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"collected": "$last:object"},
         permission=Permission.COLLECT,
         extra_checks=(_check_box_count, check_in_menu),
     ),
-    Rule(
-        entry=entries.SLIP_ORDERED,
+    AuditRule(
+        entry_declaration=entries.SLIP_ORDERED,
         id="$slip:text",
         extra_checks=(
             require_new_id("slip", "slip", is_entry_id=True),
@@ -171,31 +171,31 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.SLIP_PRINTED,
-        state_before={"print": Has("print", id="$id")},
+    AuditRule(
+        entry_declaration=entries.SLIP_PRINTED,
+        state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_is_slip,),
     ),
-    Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),
-    Rule(
-        entry=entries.SLIP_FAILED,
-        state_before={"print": Has("print", id="$id")},
+    AuditRule(entry_declaration=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),
+    AuditRule(
+        entry_declaration=entries.SLIP_FAILED,
+        state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
         extra_checks=(_is_slip,),
     ),
-    Rule(
-        entry=entries.INTERVENTION_SEEN,
-        state_before={"intervention": Has("intervention", id="$opened")},
+    AuditRule(
+        entry_declaration=entries.INTERVENTION_SEEN,
+        state_before={"intervention": ObjectWithMembers("intervention", id="$opened")},
         record={"id": "$opened"},
         state={"intervention_seen": "$opened"},
     ),
-    Rule(
-        entry=entries.BASE_WITHDRAWN,
-        allowed_states=AT_WORK,
-        state_before={"base": None, "intervention": Has("intervention", id="$at")},
+    AuditRule(
+        entry_declaration=entries.BASE_WITHDRAWN,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        state_before={"base": None, "intervention": ObjectWithMembers("intervention", id="$at")},
         record={
             "base": "$base",
             "lock": "$lock",
@@ -216,10 +216,10 @@ RULES: Final = (
         permission=Permission.COLLECT,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.BASE_RETURNED,
-        allowed_states=AT_WORK,
-        state_before={"base": "$:object", "intervention": Has("intervention", id="$at")},
+    AuditRule(
+        entry_declaration=entries.BASE_RETURNED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        state_before={"base": "$:object", "intervention": ObjectWithMembers("intervention", id="$at")},
         record={"intervention": "$at"},
         state={"base": None, "disabled:base": None},
         permission=Permission.COLLECT,

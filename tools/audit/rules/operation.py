@@ -8,14 +8,14 @@ from egm.integrity import entries as integrity
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import own_entries as kernel
 from egm.kernel.events import State
-from egm.kernel.faults import get_fault
-from egm.kernel.states import AT_WORK, EVERYWHERE, STATES_ON_CALL, only
+from egm.kernel.faults import get_fault_definition
+from egm.kernel.states import ALL_STATES, STATES_ON_CALL, STATES_WITH_STAFF_AT_WORK, single_state
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.play.keys import PlayKey
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
-    ABSENT,
+    ABSENT_VALUE,
     check_first_position,
     check_in_menu,
     require,
@@ -24,16 +24,16 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
-    Differs,
-    Has,
-    Scope,
+    CheckContext,
+    ObjectWithMembers,
+    PatternMismatch,
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.rule import Check, Rule
+from tools.audit.rules.rule import AuditRule, Check
 
 
-def _has_failed(scope: Scope) -> bool:
+def _has_failed(scope: CheckContext) -> bool:
     """Return whether the random number generator or a self-test had failed before the entry.
 
     True for journals of earlier versions, which also restarted a working generator.
@@ -44,7 +44,7 @@ def _has_failed(scope: Scope) -> bool:
     )
 
 
-def _is_gaming_day(scope: Scope) -> bool:
+def _is_gaming_day(scope: CheckContext) -> bool:
     """Return whether the gaming day that a power-up records is valid.
 
     True if it records none, as earlier versions did.
@@ -56,10 +56,10 @@ def _is_gaming_day(scope: Scope) -> bool:
     return GamingDay.read_recorded(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
-def _derive_state_after_test(scope: Scope) -> Any:
+def _derive_state_after_test(scope: CheckContext) -> Any:
     """Return the state change of a passed self-test, which ends the machine's stop after a failed one; else ABSENT."""
     stopped = scope.value_before("out_of_service")
-    return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
+    return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT_VALUE
 
 
 #: The amount below which credit is residual, and what may be done with it.
@@ -67,8 +67,8 @@ RESIDUAL_TERMS: Final = {"way": AlternativePatterns("stays", "given_up", "played
 
 #: The rules of start, self-tests and the machine's service.
 _START_AND_SERVICE_RULES: Final = (
-    Rule(
-        entry=integrity.POWER_UP,
+    AuditRule(
+        entry_declaration=integrity.POWER_UP,
         id="power-up-{boots}",
         state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
         extra_checks=(
@@ -88,8 +88,8 @@ _START_AND_SERVICE_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=integrity.RESIDUAL_TERMS,
+    AuditRule(
+        entry_declaration=integrity.RESIDUAL_TERMS,
         state={"residual_terms": RESIDUAL_TERMS},
         extra_checks=(
             require(
@@ -98,25 +98,25 @@ _START_AND_SERVICE_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=integrity.SELF_TEST_PASSED,
+    AuditRule(
+        entry_declaration=integrity.SELF_TEST_PASSED,
         extra_checks=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
     ),
-    Rule(
-        entry=integrity.SELF_TEST_FAILED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=integrity.SELF_TEST_FAILED,
+        allowed_states=ALL_STATES,
         record={"cause": "self_test", "detail": "$detail"},
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
-    Rule(
-        entry=integrity.CHANCE_FAILED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=integrity.CHANCE_FAILED,
+        allowed_states=ALL_STATES,
         record={"cause": "chance", "detail": "$detail"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
-    Rule(
-        entry=integrity.CHANCE_RESTARTED,
-        allowed_states=STATES_ON_CALL | only(State.PLAYING),
+    AuditRule(
+        entry_declaration=integrity.CHANCE_RESTARTED,
+        allowed_states=STATES_ON_CALL | single_state(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
@@ -126,39 +126,42 @@ _START_AND_SERVICE_RULES: Final = (
             ),
         ),
     ),
-    *(Rule(entry=entry, extra_checks=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
-    Rule(
-        entry=integrity.SERVICE_DISABLED,
-        allowed_states=EVERYWHERE,
+    *(
+        AuditRule(entry_declaration=entry, extra_checks=(check_first_position,))
+        for entry in app.GENERATOR_EVENTS.values()
+    ),
+    AuditRule(
+        entry_declaration=integrity.SERVICE_DISABLED,
+        allowed_states=ALL_STATES,
         state_before={"disabled:{source}": None},
         record={"source": "$source", "reason": "$reason", "since": "$since"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
-    Rule(
-        entry=integrity.SERVICE_ENABLED,
+    AuditRule(
+        entry_declaration=integrity.SERVICE_ENABLED,
         state_before={"disabled:{source}": "$:object"},
         record={"source": "$source"},
         state={"disabled:{source}": None},
     ),
-    Rule(
-        entry=staff.MACHINE_RESTART,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=staff.MACHINE_RESTART,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(check_in_menu,),
     ),
-    Rule(entry=app.GAME_REFUSED, extra_checks=(check_first_position,)),
-    Rule(
-        entry=play_entries.GAME_SAME_VERSION,
+    AuditRule(entry_declaration=app.GAME_REFUSED, extra_checks=(check_first_position,)),
+    AuditRule(
+        entry_declaration=play_entries.GAME_SAME_VERSION,
         state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
         record={"digest": "$digest", "before": "$before"},
     ),
-    Rule(
-        entry=play_entries.GAME_EXAMINED,
+    AuditRule(
+        entry_declaration=play_entries.GAME_EXAMINED,
         record={"digest": "$digest", "code": "$code", "prizes": "$prizes"},
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
-    Rule(
-        entry=staff.INVENTORY_CHANGED,
+    AuditRule(
+        entry_declaration=staff.INVENTORY_CHANGED,
         state_before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after"},
         state={"inventory": "$after"},
@@ -174,23 +177,23 @@ _EARLIER_FAULT_CLEARERS: Final = {"logic_access": "attendant"}
 def _require_clearable_faults(authority: str) -> Check:
     """Return the check of an entry by which ``authority`` clears faults: each was active and may be cleared by it."""
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that every fault named in the record was active, may be cleared by ``authority``, and is cleared."""
         codes = scope.record["codes"]
         if len(set(codes)) != len(codes):
-            raise Differs(f"record.codes: a fault is named twice in {format_value(codes)}")
+            raise PatternMismatch(f"record.codes: a fault is named twice in {format_value(codes)}")
         for code in codes:
             fault = scope.value_before(f"fault:{code}")
             if type(fault) is not dict:
-                raise Differs(f"record.codes: fault {code} was not active before this entry")
+                raise PatternMismatch(f"record.codes: fault {code} was not active before this entry")
             if fault["cleared_by"] != authority:
-                raise Differs(
+                raise PatternMismatch(
                     f"record.codes: fault {code} is cleared by a {authority}, "
                     f"expected a {format_value(fault['cleared_by'])}"
                 )
         expected = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
         if dict(scope.entry.state) != expected:
-            raise Differs(
+            raise PatternMismatch(
                 f"state does not clear exactly the faults of record.codes: expected {format_value(expected)}, "
                 f"found {format_value(dict(scope.entry.state))}"
             )
@@ -198,32 +201,32 @@ def _require_clearable_faults(authority: str) -> Check:
     return check
 
 
-def _check_declared_fault(scope: Scope) -> None:
+def _check_declared_fault(scope: CheckContext) -> None:
     """Check that a raised fault locks the machine and can be cleared exactly as its declaration states."""
     code, fault = scope["code"], scope["fault"]
-    declared = get_fault(code)
+    declared = get_fault_definition(code)
     if fault["locks"] is not declared.stops_play:
-        raise Differs(
+        raise PatternMismatch(
             f"state.fault:{code}.locks: the declaration of this fault states {declared.stops_play}, "
             f"found {format_value(fault['locks'])}"
         )
     if fault["cleared_by"] not in {declared.cleared_by, _EARLIER_FAULT_CLEARERS.get(code)}:
-        raise Differs(
+        raise PatternMismatch(
             f"state.fault:{code}.cleared_by: the declaration of this fault states "
             f"{format_value(declared.cleared_by)}, found {format_value(fault['cleared_by'])}"
         )
 
 
-def _check_call(scope: Scope) -> None:
+def _check_call(scope: CheckContext) -> None:
     """Check that an entry starts an attendant call while none is active, or ends the active one."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
         call_text = (
             "no attendant call was" if scope.value_before("service_call") is None else "a call was already"
         )
-        raise Differs(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
+        raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
     if scope["calling"] is not (True if is_on else None):
-        raise Differs(
+        raise PatternMismatch(
             f"state.service_call: expected {True if is_on else None}, found {format_value(scope['calling'])}"
         )
 
@@ -231,9 +234,9 @@ def _check_call(scope: Scope) -> None:
 #: The rules of doors, faults and calls.
 _FAULT_RULES: Final = (
     *(
-        Rule(
-            entry=entry,
-            allowed_states=EVERYWHERE,
+        AuditRule(
+            entry_declaration=entry,
+            allowed_states=ALL_STATES,
             state_before={"door:{door}": None},
             record={"door": "$door"},
             state={"door:{door}": "$:object"},
@@ -241,49 +244,49 @@ _FAULT_RULES: Final = (
         )
         for entry in (integrity.DOOR_OPENED, integrity.DOOR_OPENED_WHILE_OFF)
     ),
-    Rule(
-        entry=integrity.DOOR_CLOSED,
+    AuditRule(
+        entry_declaration=integrity.DOOR_CLOSED,
         state_before={"door:{door}": "$:object"},
         record={"door": "$door"},
         state={"door:{door}": None},
     ),
-    Rule(
-        entry=kernel.FAULT_RAISED,
-        allowed_states=EVERYWHERE,
+    AuditRule(
+        entry_declaration=kernel.FAULT_RAISED,
+        allowed_states=ALL_STATES,
         state_before={"fault:{code}": None},
         record={"code": "$code"},
         state={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
         extra_checks=(_check_declared_fault,),
     ),
-    Rule(
-        entry=kernel.FAULT_CLEARED,
-        state_before={"fault:{code}": Has("fault", cleared_by="self")},
+    AuditRule(
+        entry_declaration=kernel.FAULT_CLEARED,
+        state_before={"fault:{code}": ObjectWithMembers("fault", cleared_by="self")},
         record={"code": "$code"},
         state={"fault:{code}": None},
     ),
-    Rule(
-        entry=integrity.FAULTS_SETTLED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=integrity.FAULTS_SETTLED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(_require_clearable_faults("technician"), check_in_menu),
     ),
-    Rule(
-        entry=integrity.TILT_CLEARED,
-        allowed_states=only(State.TILT),
+    AuditRule(
+        entry_declaration=integrity.TILT_CLEARED,
+        allowed_states=single_state(State.TILT),
         permission=Permission.CLEAR_TILTS,
         extra_checks=(_require_clearable_faults("attendant"),),
     ),
-    Rule(entry=staff.KEY_TURNED, record={"on": True}),
-    Rule(entry=staff.KEY_RETURNED, record={"on": False}),
-    Rule(
-        entry=staff.SERVICE_CALL,
+    AuditRule(entry_declaration=staff.KEY_TURNED, record={"on": True}),
+    AuditRule(entry_declaration=staff.KEY_RETURNED, record={"on": False}),
+    AuditRule(
+        entry_declaration=staff.SERVICE_CALL,
         record={"on": "$on"},
         state={"service_call": "$calling"},
         extra_checks=(_check_call,),
     ),
-    Rule(
-        entry=staff.SERVICE_ANSWERED,
+    AuditRule(
+        entry_declaration=staff.SERVICE_ANSWERED,
         allowed_states=STATES_ON_CALL | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},

@@ -6,29 +6,29 @@ from typing import Any, Final
 
 from egm.host import entries as host_entries
 from egm.kernel.credits import CreditKind
-from egm.kernel.entries import AnyEntry
+from egm.kernel.entries import AnyEntryDeclaration
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, STATES_TAKING_TICKETS, only
+from egm.kernel.states import ALL_STATES, STATES_TAKING_TICKETS, single_state
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
 from tools.audit.rules.parts import (
-    ABSENT,
+    ABSENT_VALUE,
     check_ticket_ledger_grows,
     require,
     require_new_id,
     require_stored_value,
 )
 from tools.audit.rules.pattern import (
-    Differs,
-    Has,
+    CheckContext,
     ObjectWithChanges,
+    ObjectWithMembers,
     Pattern,
-    Scope,
+    PatternMismatch,
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _ORDER_SECONDS: Final = 10
@@ -51,11 +51,11 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
 def _derive_host_status(status: RedemptionStatus) -> Any:
     """Return the check that the stored result for the host about this ticket gets ``status``."""
 
-    def derive_result(scope: Scope) -> Any:
+    def derive_result(scope: CheckContext) -> Any:
         """Return the stored result for the host with the new status, or ABSENT if it is about another ticket."""
         ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
         return (
-            ABSENT
+            ABSENT_VALUE
             if ticket_record is None or ticket_record.id != scope["paper"]
             else replace(ticket_record, status=status)
         )
@@ -63,33 +63,33 @@ def _derive_host_status(status: RedemptionStatus) -> Any:
     return require_stored_value("host_ticket", derive_result)
 
 
-def _check_host_sees_pending(scope: Scope) -> None:
+def _check_host_sees_pending(scope: CheckContext) -> None:
     """Check the stored result for the host about a ticket that was not stacked.
 
     It must become "not stacked", or stay unchanged if the ticket is disputed.
     """
-    if "told" not in scope.names:
+    if "told" not in scope.bound_values:
         _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
-        raise Differs(
+        raise PatternMismatch(
             "state.host_ticket: expected no change while the ticket is in dispute, found "
             f"{format_value(scope.value_after('host_ticket'))}"
         )
 
 
-def _derive_state_after_return(scope: Scope) -> Any:
+def _derive_state_after_return(scope: CheckContext) -> Any:
     """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
-        "told" not in scope.names
+        "told" not in scope.bound_values
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
-        return ABSENT
+        return ABSENT_VALUE
     return replace(ticket_record, status=RedemptionStatus.NOT_STACKED)
 
 
-def _derive_restricted_terms(scope: Scope) -> Any:
+def _derive_restricted_terms(scope: CheckContext) -> Any:
     """Return the terms of restricted credit that the entry must store after a ticket is credited.
 
     They are the host's terms of the ticket, None if expired terms are deleted, or ABSENT if nothing is
@@ -103,14 +103,14 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     ):
         return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
     if format_storage_key("restricted", scope.position) not in scope.entry.state:
-        return ABSENT
+        return ABSENT_VALUE
     # expired terms are removed if no credit is under them
     terms = scope.record_before(RestrictedTerms, "restricted")
     # the latest possible local date, whatever the time zone
     day = scope.entry.time_utc.date() + timedelta(days=1)
     is_expired = terms is not None and bool(terms.expiry_date) and date.fromisoformat(terms.expiry_date) < day
     if not is_expired or scope.ledger.available_cents(scope.format_credit_account("restricted")):
-        raise Differs(
+        raise PatternMismatch(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
             f"credit is left under them: found {format_value(None if terms is None else terms.expiry_date)} "
             "as the last "
@@ -119,7 +119,7 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     return None
 
 
-def _check_host_value(scope: Scope) -> None:
+def _check_host_value(scope: CheckContext) -> None:
     """Check that the ticket is redeemed with the amount and kind of credit that the host stated for it."""
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != scope["id"]:
@@ -132,7 +132,7 @@ def _check_host_value(scope: Scope) -> None:
     )
     recorded = scope["cents"], scope["credit"], scope["number"], str(ticket_record.status)
     if host_value != recorded:
-        raise Differs(
+        raise PatternMismatch(
             "the ticket's amount, kind of credit, number and status do not match what the host stated: "
             f"expected {format_value(host_value)}, found {format_value(recorded)}"
         )
@@ -151,14 +151,16 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
 
 #: The rules of bills and tickets.
 _PAPER_RULES: Final = (
-    Rule(
-        entry=entries.BILL_ESCROW,
-        allowed_states=only(State.IDLE),
-        late_seconds=_ORDER_SECONDS,
-        late_states=STATES_TAKING_TICKETS,
+    AuditRule(
+        entry_declaration=entries.BILL_ESCROW,
+        allowed_states=single_state(State.IDLE),
+        late_order_seconds=_ORDER_SECONDS,
+        late_order_states=STATES_TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
-        moves=(Move("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),),
+        expected_transfers=(
+            ExpectedTransfer("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),
+        ),
         state={"paper": _build_order_pattern("")},
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
@@ -171,16 +173,16 @@ _PAPER_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.BILL_IN,
+    AuditRule(
+        entry_declaration=entries.BILL_IN,
         id="{paper}.in",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
         state={"paper": _build_paper_pattern("vended", "")},
     ),
-    Rule(
-        entry=entries.BILL_NOT_STACKED,
+    AuditRule(
+        entry_declaration=entries.BILL_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "")},
@@ -188,22 +190,24 @@ _PAPER_RULES: Final = (
         state={"paper": None},
         extra_checks=(check_disputed_paper,),
     ),
-    Rule(
-        entry=entries.VOUCHER_ESCROW,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_ESCROW,
         allowed_states=STATES_TAKING_TICKETS,
-        late_seconds=_ORDER_SECONDS,
+        late_order_seconds=_ORDER_SECONDS,
         id="$id:text",
         state_before={"paper": None},
         state={"paper": _build_order_pattern("$number:masked")},
-        moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
+        expected_transfers=(
+            ExpectedTransfer("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),
+        ),
         extra_checks=(
             require_new_id("ticket"),
             require("state.paper.ticket: the ticket has no number", lambda scope: bool(scope["number"])),
             _check_host_value,
         ),
     ),
-    Rule(
-        entry=entries.VOUCHER_IN,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_IN,
         id="{paper}.in",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
@@ -215,8 +219,8 @@ _PAPER_RULES: Final = (
             check_ticket_ledger_grows,
         ),
     ),
-    Rule(
-        entry=entries.VOUCHER_DISPUTED,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_DISPUTED,
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
@@ -224,8 +228,8 @@ _PAPER_RULES: Final = (
         state={"paper": _build_paper_pattern("vended", "$number")},
         extra_checks=(check_disputed_ticket,),
     ),
-    Rule(
-        entry=entries.VOUCHER_NOT_STACKED,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
@@ -233,30 +237,30 @@ _PAPER_RULES: Final = (
         state={"paper": None},
         extra_checks=(_check_host_sees_pending, check_disputed_paper),
     ),
-    Rule(
-        entry=host_entries.HOST_VOUCHER_NOT_STACKED,
-        state_before={"host_ticket": Has("kept", status="pending")},
+    AuditRule(
+        entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
+        state_before={"host_ticket": ObjectWithMembers("kept", status="pending")},
         record=ObjectWithChanges("kept", status="not_stacked"),
         state={"host_ticket": ObjectWithChanges("kept", status="not_stacked")},
     ),
-    Rule(
-        entry=entries.PAPER_MARK,
+    AuditRule(
+        entry_declaration=entries.PAPER_MARK,
         state_before={"paper": "$paper:object"},
         state={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),
-    Rule(
-        entry=entries.PAPER_MOVING,
-        state_before={"paper": Has("paper", phase="ordered")},
+    AuditRule(
+        entry_declaration=entries.PAPER_MOVING,
+        state_before={"paper": ObjectWithMembers("paper", phase="ordered")},
         state={"paper": ObjectWithChanges("paper", outward="$:bool")},
     ),
-    Rule(
-        entry=entries.PAPER_CONFIRMED,
-        state_before={"paper": Has("paper", phase="vended")},
+    AuditRule(
+        entry_declaration=entries.PAPER_CONFIRMED,
+        state_before={"paper": ObjectWithMembers("paper", phase="vended")},
         state={"paper": None},
     ),
     *(
-        Rule(
-            entry=entry,
+        AuditRule(
+            entry_declaration=entry,
             state={"host_ticket?": "$told:object"},
             extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
@@ -265,7 +269,7 @@ _PAPER_RULES: Final = (
 )
 
 
-def _check_coin_transfers(scope: Scope) -> None:
+def _check_coin_transfers(scope: CheckContext) -> None:
     """Check that credited coins have values that coins can have, and match the coins that entered the machine."""
     moves = scope.entry.transfers
     half = len(moves) // 2
@@ -273,28 +277,30 @@ def _check_coin_transfers(scope: Scope) -> None:
     fell = [t.amount_cents for t in moves[half:]]
     worth = [t.dims.get("coin_cents") for t in moves[:half]]
     if not all(map(is_denomination, coins_cents)):
-        raise Differs(
+        raise PatternMismatch(
             f"the transfers credit {coins_cents} cents; every coin must be 1, 2, 2.5 or 5 times a power of ten"
         )
     if coins_cents != fell or coins_cents != worth:
-        raise Differs(
+        raise PatternMismatch(
             f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, found {worth}, "
             f"and from stock:floor, found {fell}"
         )
     expected_counts = {"coins_accepted": half} if half else {}
     if dict(scope.entry.counts) != expected_counts:
-        raise Differs(f"counts: expected {expected_counts}, found {dict(scope.entry.counts)}")
+        raise PatternMismatch(f"counts: expected {expected_counts}, found {dict(scope.entry.counts)}")
 
 
-def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
+def _build_coin_rule(entry: AnyEntryDeclaration, record: Pattern) -> AuditRule:
     """Return the audit rule for an entry kind that credits coins, with this pattern for its record."""
-    return Rule(
-        entry=entry,
-        allowed_states=EVERYWHERE,
+    return AuditRule(
+        entry_declaration=entry,
+        allowed_states=ALL_STATES,
         record=record,
-        moves=(
-            Move("world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True),
-            Move("stock:floor", "stock:{box}", "$:cents", may_repeat=True),
+        expected_transfers=(
+            ExpectedTransfer(
+                "world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True
+            ),
+            ExpectedTransfer("stock:floor", "stock:{box}", "$:cents", may_repeat=True),
         ),
         extra_checks=(
             check_disputed_coins,

@@ -14,10 +14,16 @@ from egm.tickets.audit import LedgerAnchor
 from meters.identifiers import TAG_PATTERN
 from meters.reading import read_meters
 from meters.transaction import Transfer
-from tools.audit.rules.pattern import Differs, Scope, format_storage_key, format_value, is_json_equal
+from tools.audit.rules.pattern import (
+    CheckContext,
+    PatternMismatch,
+    format_storage_key,
+    format_value,
+    is_json_equal,
+)
 from tools.audit.rules.rule import Check
 
-ABSENT: Final = object()
+ABSENT_VALUE: Final = object()
 """The value that stands for a storage key which an entry does not set."""
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
@@ -31,7 +37,7 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
     not identify their journal, are accepted.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that the id is one that this journal gives for this kind of object."""
         value = scope[name]
         match = _ID_SUFFIX.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
@@ -44,7 +50,7 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
             due_text = (
                 f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
             )
-            raise Differs(
+            raise PatternMismatch(
                 f"id {format_value(value)} is not one that this journal gives: expected {kind}-N-"
                 f"{scope.facts.journal_tag}, where N is the number of an entry {due_text}"
             )
@@ -58,12 +64,12 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
     ``name`` is the pattern name of the amount.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that the amount equals all the player's remaining credit of this kind."""
-        account = scope.format_credit_account(scope.names.get(kind, kind))
+        account = scope.format_credit_account(scope.bound_values.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
-            raise Differs(
+            raise PatternMismatch(
                 f"the entry takes {format_value(scope[name])} cents from {account}; expected all of it, "
                 f"{there_cents} cents"
             )
@@ -71,12 +77,12 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
     return check
 
 
-def credit_cents(scope: Scope) -> int:
+def credit_cents(scope: CheckContext) -> int:
     """Return the player's credit of all kinds before the entry, in minor units; reserved credit is not included."""
     return sum(scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CreditKind)
 
 
-def sum_money_cents(scope: Scope) -> int:
+def sum_money_cents(scope: CheckContext) -> int:
     """Return the player's credit that can be cashed out as money, before the entry, in minor units."""
     return sum(
         scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
@@ -89,7 +95,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
     The record must state none if no coins were paid.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that the stored cash-out or hand-pay states the coins already paid for its remainder."""
         remainder = (
             None
@@ -104,22 +110,22 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
         record = scope.record_after(kind, key)
         recorded = None if record is None else record.coin_payout
         if recorded != expected:
-            raise Differs(f"state.{key}.in_coins: expected {expected}, found {recorded}")
+            raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded}")
 
     return check
 
 
 def derive_debit_transfers(
-    scope: Scope, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
+    scope: CheckContext, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
 ) -> list[tuple[str, str, int]]:
     """Return the transfers that take an amount from the credits, as (source, target, cents).
 
     The kinds are used in their order. Raises :class:`Differs` if the credits do not cover the amount.
     """
     position = Position(scope.position)
-    there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
+    there_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
-        raise Differs(
+        raise PatternMismatch(
             f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {there_cents} cents"
         )
     transfers: tuple[Transfer, ...] = build_credit_transfers(
@@ -128,32 +134,38 @@ def derive_debit_transfers(
     return [(part.source, part.target, part.amount_cents) for part in transfers]
 
 
-def format_head(scope: Scope) -> str:
+def format_head(scope: CheckContext) -> str:
     """Return the journal head (last sequence number and hash prefix) before the entry, in printed form."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
-def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
+def require_stored_value(key: str, make: Callable[[CheckContext], Any]) -> Check:
     """Return the check that the entry stores under ``key`` exactly the value that ``make`` derives.
 
     The entry must not store the key if ``make`` returns :data:`ABSENT`.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Check that the entry stores the derived value under the key, or does not store the key if none is derived."""
         derived = make(scope)
         expected = to_json(derived) if is_record(derived) else derived
-        stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
-        if expected is ABSENT and stored_value is ABSENT:
+        stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT_VALUE)
+        if expected is ABSENT_VALUE and stored_value is ABSENT_VALUE:
             return
-        if expected is ABSENT or stored_value is ABSENT or not is_json_equal(stored_value, expected):
-            texts = ["nothing" if each is ABSENT else format_value(each) for each in (stored_value, expected)]
-            raise Differs(f"state.{key}: expected {texts[1]}, found {texts[0]}")
+        if (
+            expected is ABSENT_VALUE
+            or stored_value is ABSENT_VALUE
+            or not is_json_equal(stored_value, expected)
+        ):
+            texts = [
+                "nothing" if each is ABSENT_VALUE else format_value(each) for each in (stored_value, expected)
+            ]
+            raise PatternMismatch(f"state.{key}: expected {texts[1]}, found {texts[0]}")
 
     return check
 
 
-def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
+def read_nonzero_meters(scope: CheckContext, *, since: bool = False) -> dict[str, int]:
     """Return the meters before the entry that are not zero.
 
     Meters that count since an event (``.since_`` in their name) are only included with ``since``.
@@ -162,44 +174,46 @@ def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
-def require(finding: str | Callable[[Scope], str], test: Callable[[Scope], bool]) -> Check:
+def require(finding: str | Callable[[CheckContext], str], test: Callable[[CheckContext], bool]) -> Check:
     """Return a check that raises the text ``finding`` unless ``test`` returns True for the entry.
 
     ``finding`` says which field or figure is wrong. If it is a function, it builds the text from the entry's
     values.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Raise :class:`Differs` with the finding's text unless the test holds for the entry."""
         if not test(scope):
-            raise Differs(finding if isinstance(finding, str) else finding(scope))
+            raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
 
     return check
 
 
-def require_equal(finding: str, found: Callable[[Scope], Any], expected: Callable[[Scope], Any]) -> Check:
+def require_equal(
+    finding: str, found: Callable[[CheckContext], Any], expected: Callable[[CheckContext], Any]
+) -> Check:
     """Return a check that two JSON values derived from the entry are equal; otherwise it reports both of them.
 
     ``finding`` says which field differs and from what; the expected and the found value are added to it.
     """
 
-    def check(scope: Scope) -> None:
+    def check(scope: CheckContext) -> None:
         """Raise :class:`Differs` with the expected and the found value unless they are equal."""
         expected_value, found_value = expected(scope), found(scope)
         if not is_json_equal(found_value, expected_value):
-            raise Differs(
+            raise PatternMismatch(
                 f"{finding}: expected {format_value(expected_value)}, found {format_value(found_value)}"
             )
 
     return check
 
 
-def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
+def derive_session(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the player's session counts after a game, or ABSENT if the machine records no sessions."""
     if scope.facts.has_player_session is None:
         scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.has_player_session:
-        return ABSENT
+        return ABSENT_VALUE
     session = scope.record_before(SessionRecord, "session")
     if session is None:  # a new session starts with this game
         recorded_session = scope.record_after(SessionRecord, "session")
@@ -217,7 +231,7 @@ def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) 
     )
 
 
-def check_signed_in(scope: Scope) -> None:
+def check_signed_in(scope: CheckContext) -> None:
     """Check that the first person named by the entry is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
@@ -227,32 +241,34 @@ def check_signed_in(scope: Scope) -> None:
         return
     first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
     if first != menu["person"]:
-        raise Differs(
+        raise PatternMismatch(
             f"record.persons: the first person is {format_value(first)}, "
             f"expected the signed-in {format_value(menu['person'])}"
         )
 
 
-def check_first_position(scope: Scope) -> None:
+def check_first_position(scope: CheckContext) -> None:
     """Check that the entry belongs to the first player position, which represents the whole machine."""
     if scope.position != 1:
-        raise Differs(
+        raise PatternMismatch(
             f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"
         )
 
 
-def check_in_menu(scope: Scope) -> None:
+def check_in_menu(scope: CheckContext) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
-        raise Differs("the entry was made with a staff form, but nobody was signed in to the menu before it")
+        raise PatternMismatch(
+            "the entry was made with a staff form, but nobody was signed in to the menu before it"
+        )
     check_signed_in(scope)
 
 
 # ---------------------------------------------------------------------------------------------- the ledger
 
 
-def check_ticket_ledger_grows(scope: Scope) -> None:
+def check_ticket_ledger_grows(scope: CheckContext) -> None:
     """Check that the recorded end of the ticket ledger never goes back between two records."""
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
@@ -265,7 +281,7 @@ def check_ticket_ledger_grows(scope: Scope) -> None:
         or replace(anchor_after, move_number=anchor_before.move_number, digest=anchor_before.digest)
         != anchor_before
     ):
-        raise Differs(
+        raise PatternMismatch(
             f"state.tickets: the ticket ledger lost entries, or its recorded past differs: expected "
             f"{format_value(to_json(anchor_before))} or a longer ledger, found {format_value(to_json(anchor_after))}"
         )

@@ -34,14 +34,14 @@ from tools.audit.rules.facts import Facts
 #: What a value must be; see the module for its forms.
 Pattern: TypeAlias = Any
 #: Checks a value against a pattern in a scope. Raises :class:`Differs`.
-Matcher: TypeAlias = Callable[[Any, "Scope"], None]
+Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
 R = TypeVar("R")
 
 #: Longest part of a value that a finding shows, in characters.
 _VALUE_TEXT_MAX: Final = 160
 
 
-class Differs(Exception):
+class PatternMismatch(Exception):
     """A value does not match its pattern or check; ``path`` names the field."""
 
     def __init__(self, why: str) -> None:
@@ -53,10 +53,10 @@ class Differs(Exception):
         return f"{where}: {self.args[0]}" if where else str(self.args[0])
 
 
-class Scope:
+class CheckContext:
     """The context of one check: the journal entry, the ledger before it, and the values bound to pattern names."""
 
-    __slots__ = ("entry", "facts", "ledger", "names", "position", "reservation")
+    __slots__ = ("bound_values", "entry", "facts", "ledger", "position", "reservation")
 
     def __init__(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         self.entry = entry
@@ -65,14 +65,14 @@ class Scope:
         self.reservation: Reservation | None = None
         """The open reservation that the entry settles or voids, or None."""
         self.position: int = entry.transaction.dims.get("position", 1)  # type: ignore[assignment]  # see check
-        self.names: dict[str, Any] = {
+        self.bound_values: dict[str, Any] = {
             "position": self.position,
             "kind": entry.kind,
             "sequence": entry.sequence,
         }
 
     def __getitem__(self, name: str) -> Any:
-        return self.names[name]
+        return self.bound_values[name]
 
     @property
     def record(self) -> Any:
@@ -88,40 +88,40 @@ class Scope:
         return self.ledger.state.get(format_storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
-        """Return the record of the checked entry as a ``kind``. Raises :class:`Differs` if it is not a valid one."""
-        return parse_as(kind, self.record, "record")
+        """Return the record of the checked entry as a ``kind``. Raises :class:`PatternMismatch` if it is invalid."""
+        return parse_record(kind, self.record, "record")
 
     def record_before(self, kind: type[R], key: str) -> R | None:
         """Return the record that the machine's memory had under a key before the entry, as a ``kind``, or None."""
         data = self.value_before(key)
-        return None if data is None else parse_as(kind, data, key)
+        return None if data is None else parse_record(kind, data, key)
 
     def record_after(self, kind: type[R], key: str) -> R | None:
         """Return the record that the entry stores in the machine's memory under a key, as a ``kind``, or None."""
         data = self.value_after(key)
-        return None if data is None else parse_as(kind, data, f"state.{key}")
+        return None if data is None else parse_record(kind, data, f"state.{key}")
 
     def format_credit_account(self, kind: str) -> str:
         """Return the name of the account that holds this position's credit of a kind."""
         return f"credit:{self.position}:{kind}"
 
 
-def parse_as(kind: type[R], data: object, where: str) -> R:
-    """Return ``data`` decoded as a ``kind``. Raises :class:`Differs`, which names the field and the reason."""
+def parse_record(kind: type[R], data: object, where: str) -> R:
+    """Return ``data`` decoded as a ``kind``. Raises :class:`PatternMismatch`, which names the field and the reason."""
     try:
         return from_json(kind, data, where)
     except RecordError as error:
-        raise Differs(str(error)) from None
+        raise PatternMismatch(str(error)) from None
 
 
 def format_storage_key(key: str, position: int) -> str:
     """Return the storage key under which a player position stores what the first position stores under ``key``."""
-    return key if position == 1 else FEATURES.keys.name(key, Position(position))
+    return key if position == 1 else FEATURES.storage_keys.build_stored_name(key, Position(position))
 
 
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
-class Each:
+class EachItem:
     """A pattern for an array of at least ``count_min`` values that all match ``pattern``.
 
     A name bound by one value of the array is not bound for the next value.
@@ -146,7 +146,7 @@ class AlternativePatterns:
 class Derived:
     """A pattern for exactly the value that ``make`` derives from the context of the check."""
 
-    make: Callable[[Scope], Any]
+    derive_value: Callable[[CheckContext], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class ObjectWithChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class Has:
+class ObjectWithMembers:
     """A pattern for an object with at least the given members; the matching object is bound to ``name``."""
 
     name: str
@@ -187,7 +187,7 @@ OWN_ID: Final = OwnEntryId()
 
 
 # ------------------------------------------------------------------------------------------ types of values
-def _is_time(value: object, _: Scope) -> bool:
+def _is_time(value: object, _: CheckContext) -> bool:
     """Return whether the value is a date and time in ISO 8601."""
     try:
         return type(value) is str and datetime.fromisoformat(value) is not None
@@ -195,12 +195,12 @@ def _is_time(value: object, _: Scope) -> bool:
         return False
 
 
-def _is_digest(value: object, _: Scope) -> bool:
+def _is_digest(value: object, _: CheckContext) -> bool:
     """Return whether the value is a SHA-256 digest."""
     return type(value) is str and _DIGEST_FORM.fullmatch(value) is not None
 
 
-def _are_staff(value: object, scope: Scope) -> bool:
+def _are_staff(value: object, scope: CheckContext) -> bool:
     """Return whether the value is a list of different members of staff, none of them disabled."""
     return (
         type(value) is list
@@ -214,7 +214,7 @@ _MASKED_NUMBER_FORM: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
 _DIGEST_FORM: Final = re.compile(r"[0-9a-f]{64}")
 #: The types of ``"$name:type"``: each with the function that returns whether a value is of it.
-TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
+TYPES: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = {
     "any": lambda _, __: True,
     "text": lambda value, _: type(value) is str,
     "words": lambda value, _: type(value) is str and bool(value.strip()),
@@ -256,7 +256,7 @@ def format_value(value: Any) -> str:
 
 # ------------------------------------------------------------------------------------------ compiling
 def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one branch for each kind)
-    """Return a function that matches a value against ``pattern`` and raises :class:`Differs`."""
+    """Return a function that matches a value against ``pattern`` and raises :class:`PatternMismatch`."""
     match pattern:
         case str() if pattern.startswith("$"):
             return _compile_name(pattern[1:])
@@ -266,15 +266,15 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
             return _compile_object(pattern)
         case list():
             return _compile_array([compile_pattern(part) for part in pattern])
-        case Each():
+        case EachItem():
             return _compile_each(pattern)
         case AlternativePatterns():
             return _compile_one_of([compile_pattern(part) for part in pattern.patterns])
         case Derived():
-            return _compile_derived(pattern.make)
+            return _compile_derived(pattern.derive_value)
         case ObjectWithChanges():
             return _compile_but(pattern)
-        case Has():
+        case ObjectWithMembers():
             return _compile_has(pattern)
         case OwnEntryId():
             return _match_own_id
@@ -285,19 +285,21 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
 def _compile_exact(expected: Any) -> Matcher:
     """Return a function that accepts only the value ``expected``."""
 
-    def match(value: Any, _: Scope) -> None:
+    def match(value: Any, _: CheckContext) -> None:
         """Check that the value is exactly the expected one."""
         if not is_json_equal(value, expected):
-            raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
+            raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
 
     return match
 
 
-def _match_own_id(value: Any, scope: Scope) -> None:
+def _match_own_id(value: Any, scope: CheckContext) -> None:
     """Check that an entry's id contains the entry's own sequence number."""
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.journal_tag}", f"{kind}#{sequence}"):
-        raise Differs(f"expected {kind}-{sequence}-{scope.facts.journal_tag}, found {format_value(value)}")
+        raise PatternMismatch(
+            f"expected {kind}-{sequence}-{scope.facts.journal_tag}, found {format_value(value)}"
+        )
 
 
 def _compile_name(text: str) -> Matcher:
@@ -309,14 +311,14 @@ def _compile_name(text: str) -> Matcher:
     kind, _, none_suffix = (kind or "any").partition("|")
     fits, nullable = TYPES[kind], none_suffix == "none"
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Check the value's type, and bind it to the pattern's name or compare it with the value already bound."""
         if not (fits(value, scope) or (nullable and value is None)):
-            raise Differs(f"{format_value(value)} is not a valid {kind}")
+            raise PatternMismatch(f"{format_value(value)} is not a valid {kind}")
         if name:
-            bound_value = scope.names.setdefault(name, value)
+            bound_value = scope.bound_values.setdefault(name, value)
             if bound_value is not value and not is_json_equal(bound_value, value):
-                raise Differs(f"expected {format_value(bound_value)}, found {format_value(value)}")
+                raise PatternMismatch(f"expected {format_value(bound_value)}, found {format_value(value)}")
 
     return match
 
@@ -329,9 +331,9 @@ class Template:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
-    def substitute_names(self, scope: Scope) -> str | None:
+    def substitute_names(self, scope: CheckContext) -> str | None:
         """Return the text with the bound values filled in, or None if one of its names is not bound yet."""
-        bound_values = scope.names
+        bound_values = scope.bound_values
         if any(name not in bound_values for name in self.names):
             return None
         return "".join(
@@ -339,7 +341,7 @@ class Template:
             for n, part in enumerate(self.parts)
         )
 
-    def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
+    def find_bindings(self, value: object, scope: CheckContext) -> dict[str, Any] | None:
         """Return the values of unbound names with which the template gives exactly ``value``, or None if it cannot."""
         if type(value) is not str:
             return None
@@ -348,8 +350,8 @@ class Template:
             name, _, number = part.partition(":")
             if n % 2 == 0:
                 regex += re.escape(part)
-            elif name in scope.names:
-                regex += re.escape(str(scope.names[name]))
+            elif name in scope.bound_values:
+                regex += re.escape(str(scope.bound_values[name]))
             else:
                 regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
         matched = re.fullmatch(regex, value)
@@ -358,17 +360,17 @@ class Template:
         numbers = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
         return {name: int(text) if name in numbers else text for name, text in matched.groupdict().items()}
 
-    def match(self, value: Any, scope: Scope) -> None:
+    def match(self, value: Any, scope: CheckContext) -> None:
         """Match a text against the template, and bind its names."""
         expected = self.substitute_names(scope)
         if expected is not None:
             if value != expected:
-                raise Differs(f"expected {expected!r}, found {format_value(value)}")
+                raise PatternMismatch(f"expected {expected!r}, found {format_value(value)}")
             return
         bindings = self.find_bindings(value, scope)
         if bindings is None:
-            raise Differs(f"expected the form {self.text!r}, found {format_value(value)}")
-        scope.names.update(bindings)
+            raise PatternMismatch(f"expected the form {self.text!r}, found {format_value(value)}")
+        scope.bound_values.update(bindings)
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
@@ -400,7 +402,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         else:
             plain[name] = is_optional, compile_pattern(part)
 
-    def match_templates(value: Mapping[str, Any], scope: Scope) -> None:
+    def match_templates(value: Mapping[str, Any], scope: CheckContext) -> None:
         """Match the members whose names are templates (such as ``fault:{code}``) with names that are not bound yet."""
         remaining = [key for key in value if key not in plain]
         for template, is_optional, matcher in templates:
@@ -413,44 +415,44 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                     continue
                 # any number of such members: names bound by one are not visible to the others
                 if is_optional and bindings:
-                    outer_names = scope.names
-                    scope.names = {**outer_names, **bindings}
+                    outer_names = scope.bound_values
+                    scope.bound_values = {**outer_names, **bindings}
                     _match_at_key(key, matcher, value[key], scope)
-                    scope.names = outer_names
+                    scope.bound_values = outer_names
                 else:
-                    scope.names.update(bindings)
+                    scope.bound_values.update(bindings)
                     _match_at_key(key, matcher, value[key], scope)
                 matched.append(key)
             if not matched and not is_optional:
-                raise Differs(f"{expected or template.text} is missing")
+                raise PatternMismatch(f"{expected or template.text} is missing")
             remaining = [key for key in remaining if key not in matched]
         if is_partial:
             remaining = [key for key in remaining if key.startswith(prefixes)]
         if remaining:
-            raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
+            raise PatternMismatch(f"{', '.join(map(format_value, remaining))}: not expected here")
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Check that the value is an object with the pattern's members, and match each of them."""
         if type(value) is not dict:
-            raise Differs(f"{format_value(value)} is not an object")
+            raise PatternMismatch(f"{format_value(value)} is not an object")
         matched_count = 0
         for key, (is_optional, matcher) in plain.items():
             if key in value:
                 matched_count += 1
                 _match_at_key(key, matcher, value[key], scope)
             elif not is_optional:
-                raise Differs(f"{key} is missing")
+                raise PatternMismatch(f"{key} is missing")
         if templates or (matched_count != len(value) and (prefixes or not is_partial)):
             match_templates(value, scope)
 
     return match
 
 
-def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
     """Match a member of an object; in an error, put the member's name in front of the path."""
     try:
         matcher(value, scope)
-    except Differs as differs:
+    except PatternMismatch as differs:
         differs.path.insert(0, key)
         raise
 
@@ -458,29 +460,29 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 def _compile_array(parts: Sequence[Matcher]) -> Matcher:
     """Return a function that matches an array whose elements match these patterns one by one, in order."""
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Check that the value is a list of the right length, and match each element with its own pattern."""
         if type(value) is not list or len(value) != len(parts):
-            raise Differs(f"{format_value(value)}: expected {len(parts)} values")
+            raise PatternMismatch(f"{format_value(value)}: expected {len(parts)} values")
         for n, (part, item) in enumerate(zip(parts, value, strict=True)):
             _match_at_key(str(n), part, item, scope)
 
     return match
 
 
-def _compile_each(pattern: Each) -> Matcher:
+def _compile_each(pattern: EachItem) -> Matcher:
     """Return a function that matches a list whose values all match one pattern."""
     part = compile_pattern(pattern.pattern)
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Check that the value is a list of at least the required length, and match every element with one pattern."""
         if type(value) is not list or len(value) < pattern.count_min:
-            raise Differs(f"{format_value(value)}: expected at least {pattern.count_min} values")
-        outer_names = scope.names
+            raise PatternMismatch(f"{format_value(value)}: expected at least {pattern.count_min} values")
+        outer_names = scope.bound_values
         for n, item in enumerate(value):
-            scope.names = dict(outer_names)
+            scope.bound_values = dict(outer_names)
             _match_at_key(str(n), part, item, scope)
-        scope.names = outer_names
+        scope.bound_values = outer_names
 
     return match
 
@@ -488,44 +490,44 @@ def _compile_each(pattern: Each) -> Matcher:
 def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
     """Return a matcher that tries alternatives in order; only names bound by the first that fits stay bound."""
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Match the first alternative that fits; only the names that it binds stay bound."""
-        outer_names, reason = scope.names, ""
+        outer_names, reason = scope.bound_values, ""
         for part in parts:
-            scope.names = dict(outer_names)
+            scope.bound_values = dict(outer_names)
             try:
                 part(value, scope)
-            except Differs as differs:
+            except PatternMismatch as differs:
                 reason = str(differs)
                 continue
             return
-        scope.names = outer_names
-        raise Differs(reason)
+        scope.bound_values = outer_names
+        raise PatternMismatch(reason)
 
     return match
 
 
-def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
+def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
     """Return a function that accepts only the value that ``make`` returns for the scope."""
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Raise :class:`Differs` unless the value equals the one derived from the context of the check."""
         expected = make(scope)
         if not is_json_equal(value, expected):
-            raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
+            raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
 
     return match
 
 
-def _compile_has(pattern: Has) -> Matcher:
+def _compile_has(pattern: ObjectWithMembers) -> Matcher:
     """Return a function that matches an object with at least the pattern's members, and binds it to a name."""
     members = _compile_object(pattern.members)
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Match the members that the pattern lists, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
-            raise Differs(f"{format_value(value)} is not an object")
-        scope.names[pattern.name] = value
+            raise PatternMismatch(f"{format_value(value)} is not an object")
+        scope.bound_values[pattern.name] = value
         members({key: part for key, part in value.items() if key in pattern.members}, scope)
 
     return match
@@ -536,16 +538,16 @@ def _compile_but(pattern: ObjectWithChanges) -> Matcher:
     changed_fields = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
-    def match(value: Any, scope: Scope) -> None:
+    def match(value: Any, scope: CheckContext) -> None:
         """Check that the value equals the object bound to ``pattern.name``, except for the members that it changes."""
         if type(value) is not dict:
-            raise Differs(f"{format_value(value)} is not an object")
-        base = scope.names[pattern.name]
+            raise PatternMismatch(f"{format_value(value)} is not an object")
+        base = scope.bound_values[pattern.name]
         expected = {
             key: part for key, part in base.items() if key not in names and key not in pattern.absent_members
         }
         if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
-            raise Differs(
+            raise PatternMismatch(
                 f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
                 f"found {format_value(value)}"
             )

@@ -3,21 +3,27 @@
 from typing import Any, Final
 
 from egm.kernel.events import State
-from egm.kernel.states import PAYABLE, only
+from egm.kernel.states import STATES_FOR_CASH_OUT, single_state
 from egm.play import entries
 from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import Derived, Has, ObjectWithChanges, Scope, format_value
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import (
+    CheckContext,
+    Derived,
+    ObjectWithChanges,
+    ObjectWithMembers,
+    format_value,
+)
+from tools.audit.rules.rule import AuditRule
 
 
-def _compute_spent_cents(scope: Scope) -> int:
+def _compute_spent_cents(scope: CheckContext) -> int:
     """Return what the player has lost in the session: wagers minus wins, in minor units."""
     session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
-def _derive_limits(scope: Scope) -> Any:
+def _derive_limits(scope: CheckContext) -> Any:
     """Return the player's limits after the entry: those before it, with the change that its record states."""
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
@@ -29,10 +35,10 @@ _NO_PLAY_PATTERN: Final = {"game": None, "handpay": None, "pay_out": None}
 _NO_SESSION_PATTERN: Final = {"session": None, "reminder": None, "limits": None}
 
 RULES: Final = (
-    Rule(
-        entry=entries.REMINDER_SHOWN,
-        allowed_states=only(State.IDLE),
-        state_before={"reminder": None, "session": Has("session", wagered_cents="$:count")},
+    AuditRule(
+        entry_declaration=entries.REMINDER_SHOWN,
+        allowed_states=single_state(State.IDLE),
+        state_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
         record={"kind": "$which", "spent_cents": Derived(_compute_spent_cents)},
         state={
             "reminder": Derived(lambda scope: scope.record),
@@ -40,10 +46,10 @@ RULES: Final = (
         },
         counts={"reminders.{which}": 1},
     ),
-    Rule(
-        entry=entries.REMINDER_ACKNOWLEDGED,
-        allowed_states=only(State.IDLE),
-        state_before={"reminder": Has("reminder", kind="$which")},
+    AuditRule(
+        entry_declaration=entries.REMINDER_ACKNOWLEDGED,
+        allowed_states=single_state(State.IDLE),
+        state_before={"reminder": ObjectWithMembers("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
         extra_checks=(
@@ -55,10 +61,10 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.PAUSE_OVER,
-        allowed_states=PAYABLE,
-        state_before={"reminder": Has("reminder", kind="$which")},
+    AuditRule(
+        entry_declaration=entries.PAUSE_OVER,
+        allowed_states=STATES_FOR_CASH_OUT,
+        state_before={"reminder": ObjectWithMembers("reminder", kind="$which")},
         record={"kind": "$which"},
         state={
             "reminder": None,
@@ -71,22 +77,22 @@ RULES: Final = (
             },
         },
     ),
-    Rule(
-        entry=entries.SESSION_ENDED,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.SESSION_ENDED,
+        allowed_states=STATES_FOR_CASH_OUT,
         state_before={"session": "$:object", **_NO_PLAY_PATTERN},
         record={"spent_cents": Derived(_compute_spent_cents)},
         state=_NO_SESSION_PATTERN,
     ),
-    Rule(
-        entry=entries.SESSION_ENDED_UNPLAYED,
-        allowed_states=PAYABLE,
+    AuditRule(
+        entry_declaration=entries.SESSION_ENDED_UNPLAYED,
+        allowed_states=STATES_FOR_CASH_OUT,
         state_before={"session": None, "limits": "$:object", **_NO_PLAY_PATTERN},
         state=_NO_SESSION_PATTERN,
     ),
-    Rule(
-        entry=entries.LIMIT_SET,
-        allowed_states=only(State.IDLE),
+    AuditRule(
+        entry_declaration=entries.LIMIT_SET,
+        allowed_states=single_state(State.IDLE),
         state={"limits": Derived(_derive_limits)},
     ),
 )

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from egm.host.keys import HostKey
 from egm.kernel.events import State
-from egm.kernel.states import PAYABLE
+from egm.kernel.states import STATES_FOR_CASH_OUT
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
 from egm.play.keys import PlayKey
 from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from egm.play.records.protection import ReminderRecord
 from egm.play.records.residual import ResidualTerms
-from tools.audit.rules.pattern import Differs, Scope, format_value
+from tools.audit.rules.pattern import CheckContext, PatternMismatch, format_value
 from tools.audit.rules.states import derive_machine_state
 
 #: The kind of entry that treats residual credit in each way.
@@ -21,31 +21,31 @@ _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
 }
 
 
-def check_residual_credit(scope: Scope) -> None:
+def check_residual_credit(scope: CheckContext) -> None:
     """Check that the credit is less than any game costs, and that this machine may treat residual credit this way."""
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.smallest_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
-            raise Differs(
+            raise PatternMismatch(
                 f"record.amount_cents: {amount_cents} is not residual credit, because a game was started for "
                 f"{least_cents} cents"
             )
         return
     if amount_cents >= terms.smallest_useful_cents:
-        raise Differs(
+        raise PatternMismatch(
             f"record.amount_cents: {amount_cents} is not residual credit, because "
             f"{terms.smallest_useful_cents} cents buy a "
             "game or a coin here"
         )
     if scope.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.treatment):
-        raise Differs(
+        raise PatternMismatch(
             "this entry does not fit the machine's terms for residual credit, which are "
             f"{format_value(terms.treatment)}"
         )
 
 
-def check_residual_prize(scope: Scope) -> None:
+def check_residual_prize(scope: CheckContext) -> None:
     """Check that residual credit is played off for exactly the smallest stake that buys a game here."""
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
@@ -54,13 +54,13 @@ def check_residual_prize(scope: Scope) -> None:
         is_sound = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
     if not is_sound or prize_cents <= scope.record["amount_cents"]:
         price_cents = scope.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
-        raise Differs(
+        raise PatternMismatch(
             f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
             f"{scope.record['amount_cents']}; found {prize_cents}"
         )
 
 
-def check_smallest_stake(scope: Scope) -> None:
+def check_smallest_stake(scope: CheckContext) -> None:
     """Check that a game's stake is not below the machine's recorded smallest stake.
 
     A game without a stake, played on standing bets, always passes.
@@ -70,22 +70,22 @@ def check_smallest_stake(scope: Scope) -> None:
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
     )
     if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
-        raise Differs(
+        raise PatternMismatch(
             f"record.bet_credits: the game is started for {stake_cents} cents, but the smallest stake here is "
             f"{terms.smallest_useful_cents} cents"
         )
 
 
-def check_game_is_offered(scope: Scope) -> None:
+def check_game_is_offered(scope: CheckContext) -> None:
     """Check that the game may be played: no host has disabled it, and its table has not been changed."""
-    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables:
-        raise Differs(
+    if _is_game_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables:
+        raise PatternMismatch(
             f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
             "the memory before this entry"
         )
 
 
-def _is_withheld(scope: Scope) -> bool:
+def _is_game_withheld(scope: CheckContext) -> bool:
     """Return whether a host has disabled the game that the entry names."""
     return is_game_withheld(scope["game"], scope.ledger.state)
 
@@ -96,29 +96,37 @@ def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 
-def check_return_reason(scope: Scope) -> None:
+def check_return_reason(scope: CheckContext) -> None:
     """Check that the memory before the entry shows the recorded reason for returning the bets left on a table."""
     reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if reason == "taken_down":
         fits = state is State.IDLE
     elif reason == "changed":
-        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.tables_played
+        fits = (
+            state in STATES_FOR_CASH_OUT
+            and (scope["digest"], scope["denomination"]) not in scope.facts.tables_played
+        )
     else:
-        fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
+        fits = (
+            state is not State.IDLE
+            or _is_game_withheld(scope)
+            or _is_play_paused(scope)
+            or _is_switched_off(scope)
+        )
     if not fits:
-        raise Differs(
+        raise PatternMismatch(
             f"record.why: the bets are returned as {format_value(reason)}, but the memory before this entry does not "
             f"show that reason; the machine was in the state {state}"
         )
 
 
-def _is_paused(scope: Scope) -> bool:
+def _is_play_paused(scope: CheckContext) -> bool:
     """Return whether play is paused because the player has reached a limit of their own."""
     reminder = scope.record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
-def _is_off(scope: Scope) -> bool:
+def _is_switched_off(scope: CheckContext) -> bool:
     """Return whether staff have taken the game, or its denomination, off the games on offer."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])

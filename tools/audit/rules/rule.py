@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from egm.kernel.entries import AnyEntry, EntryError
+from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
@@ -17,20 +17,20 @@ from meters.transaction import Transaction, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import (
     OWN_ID,
+    CheckContext,
     Derived,
-    Differs,
     Matcher,
     Pattern,
-    Scope,
+    PatternMismatch,
     compile_part,
     compile_pattern,
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.states import derive_machine_state, is_within, was_idle
+from tools.audit.rules.states import derive_machine_state, is_in_states, was_idle
 
 #: Checks what patterns cannot express. Raises :class:`Differs`.
-Check: TypeAlias = Callable[[Scope], None]
+Check: TypeAlias = Callable[[CheckContext], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
 _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
@@ -41,7 +41,7 @@ _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]
 }
 
 
-class DiffersFromDeclaration(Differs):
+class DeclarationMismatch(PatternMismatch):
     """The entry does not have the form that its declaration in the rule states.
 
     Another rule for the same kind of entry may fit.
@@ -49,7 +49,7 @@ class DiffersFromDeclaration(Differs):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ExpectedTransfer:
     """A transfer that a rule requires, as patterns: ``source``, ``target``, ``cents`` (minor units) and ``dims``."""
 
     source: str
@@ -63,13 +63,13 @@ class Move:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class AuditRule:
     """Audit rule for one kind of entry: how its fields must relate to the journal before it.
 
     ``record``, ``state`` and ``counts`` name only the members that depend on other values.
     """
 
-    entry: AnyEntry
+    entry_declaration: AnyEntryDeclaration
     """The declaration of the journal entry; the entry must have the form that it states."""
     id: Pattern = OWN_ID
     """The pattern of the entry's id."""
@@ -83,7 +83,7 @@ class Rule:
     """Patterns of what the entry must store in memory, by key."""
     counts: Pattern = field(default_factory=dict)
     """Pattern of the occurrences that the entry counts."""
-    moves: Sequence[Move] | Derived = ()
+    expected_transfers: Sequence[ExpectedTransfer] | Derived = ()
     """The required transfers in order, or the pattern that derives them.
 
     If the entry settles or voids a reservation, the first transfer of that reservation is bound to
@@ -101,21 +101,21 @@ class Rule:
 
     The entry that last moved the position's money must be of one of these kinds.
     """
-    late_seconds: int = 0
+    late_order_seconds: int = 0
     """The time in seconds, after the machine was last idle, during which a device may still record an order."""
-    late_states: frozenset[State] = frozenset()
+    late_order_states: frozenset[State] = frozenset()
     """The machine states in which a device may still record an order within ``late_seconds``."""
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`Differs`."""
     permission: Permission | None = None
     """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
-    persons: int = 0
+    persons_min: int = 0
     """The smallest number of persons that the record must name."""
 
     @property
     def kind(self) -> str:
         """Return the kind of the entries that the rule checks."""
-        return self.entry.kind
+        return self.entry_declaration.kind
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         """Check an entry against the rule. Raises :class:`Differs`.
@@ -124,9 +124,9 @@ class Rule:
         """
         transaction = entry.transaction
         self._check_declaration(transaction, facts)
-        scope = Scope(entry, ledger, facts)
+        scope = CheckContext(entry, ledger, facts)
         self._check_machine_state(scope)
-        if self.entry.settles:
+        if self.entry_declaration.settled_reservations:
             self._check_reservation(scope)
         late_matchers = self._match_memory(scope)
         for name, matcher, value in (
@@ -138,7 +138,7 @@ class Rule:
         ):
             _match_at_name(name, matcher, value, scope)
         for key, matcher in late_matchers:
-            _match_at_name("before", matcher, scope.value_before(key.format(**scope.names)), scope)
+            _match_at_name("before", matcher, scope.value_before(key.format(**scope.bound_values)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
         dims.pop("position", None)  # EntryRulesAudit checks that the position exists
@@ -151,15 +151,17 @@ class Rule:
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
         """Check that the entry has its declared form, and that persons and machines in its record are known."""
         try:
-            self.entry.check(transaction, facts.keys)
+            self.entry_declaration.check_transaction(transaction, facts.keys)
         except EntryError as error:
-            raise DiffersFromDeclaration(str(error).removeprefix(f"{self.kind}: ")) from None
+            raise DeclarationMismatch(str(error).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):
-                raise Differs(f"record.{name}: {format_value(record[name])} is {condition.error_text}")
+                raise PatternMismatch(
+                    f"record.{name}: {format_value(record[name])} is {condition.error_text}"
+                )
 
-    def _check_machine_state(self, scope: Scope) -> None:
+    def _check_machine_state(self, scope: CheckContext) -> None:
         """Check that the rule allows the entry in the machine state derived from the memory before it.
 
         Raises :class:`Differs` if it does not. If the state is idle, the time is stored for later checks.
@@ -170,31 +172,37 @@ class Rule:
         if state is State.IDLE:
             scope.facts.last_idle_times[scope.position] = scope.entry.time_utc
         if (
-            is_within(state, self.allowed_states)
+            is_in_states(state, self.allowed_states)
             or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
         ):
             return
         # Earlier versions, which recorded no terms, did not check whether they had stopped since the
         # decision.
-        is_late = state in self.late_states or PlayKey.RESIDUAL not in scope.ledger.state
-        seconds = self.late_seconds if is_late else 0
+        is_late = state in self.late_order_states or PlayKey.RESIDUAL not in scope.ledger.state
+        seconds = self.late_order_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
-            raise Differs(f"the entry is not allowed while the machine is {state}, according to its memory")
+            raise PatternMismatch(
+                f"the entry is not allowed while the machine is {state}, according to its memory"
+            )
 
-    def _check_reservation(self, scope: Scope) -> None:
+    def _check_reservation(self, scope: CheckContext) -> None:
         """Check that the entry ends an open reservation of a permitted kind, and bind that one's first transfer."""
         reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if reservation is None:
-            raise Differs(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
+            raise PatternMismatch(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
         kind = scope.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
-        kinds = self.entry.settled_kinds
+        kinds = self.entry_declaration.settled_kinds
         if kind not in kinds:
-            raise Differs(f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}")
+            raise PatternMismatch(
+                f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}"
+            )
         scope.reservation = reservation
         first = reservation.transfers[0]
-        scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
+        scope.bound_values.update(
+            held_source=first.source, held_target=first.target, held_cents=first.amount_cents
+        )
 
-    def _match_memory(self, scope: Scope) -> list[tuple[str, Matcher]]:
+    def _match_memory(self, scope: CheckContext) -> list[tuple[str, Matcher]]:
         """Match the memory before the entry against the rule's ``state_before``.
 
         Return (key, matcher) for each key that contains a name not bound yet, to be matched later.
@@ -216,31 +224,31 @@ class Rule:
             for key in state:
                 number, slash, _ = key.partition("/")
                 if slash and number.isdigit():
-                    raise Differs(f"state.{key}: the key does not belong to position 1")
+                    raise PatternMismatch(f"state.{key}: the key does not belong to position 1")
             return state
         mark = f"{position}/"
         stripped_state = {}
         for key, value in state.items():
             name = key.removeprefix(mark)
             if format_storage_key(name, position) != key:
-                raise Differs(f"state.{key}: the key does not belong to position {position}")
+                raise PatternMismatch(f"state.{key}: the key does not belong to position {position}")
             stripped_state[name] = value
         return stripped_state
 
-    def _check_moves(self, transfers: tuple[Transfer, ...], scope: Scope) -> None:
+    def _check_moves(self, transfers: tuple[Transfer, ...], scope: CheckContext) -> None:
         """Check that the entry makes the transfers of the rule, in order, and no others. Raises :class:`Differs`."""
-        if isinstance(self.moves, Derived):
-            expected = [tuple(each) for each in self.moves.make(scope)]
+        if isinstance(self.expected_transfers, Derived):
+            expected = [tuple(each) for each in self.expected_transfers.derive_value(scope)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
                 recorded_moves = [(t.source, t.target, t.amount_cents) for t in transfers]
-                raise Differs(
+                raise PatternMismatch(
                     f"transfers: expected {format_value(expected)}, found {format_value(recorded_moves)}"
                 )
             return
         unmatched = list(transfers)
         for move, matchers in self._moves:
-            while unmatched and _fits(
+            while unmatched and _matches_transfer(
                 unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.is_optional)
             ):
                 unmatched.pop(0)
@@ -250,16 +258,16 @@ class Rule:
                 if not (move.may_repeat or move.is_optional):
                     missing_move = f"{move.source} to {move.target}"
                     recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched]
-                    raise Differs(
+                    raise PatternMismatch(
                         f"transfers: expected one from {missing_move}, found {format_value(recorded_moves)}"
                     )
         if unmatched:
-            raise Differs(
+            raise PatternMismatch(
                 f"transfers: none is expected from {unmatched[0].source} to {unmatched[0].target}, "
                 f"found {unmatched[0].amount_cents} cents"
             )
 
-    def _check_persons(self, scope: Scope) -> None:
+    def _check_persons(self, scope: CheckContext) -> None:
         """Check that enough persons are named, and that the role of each has the rule's permission."""
         if self.permission is None:
             return
@@ -270,17 +278,17 @@ class Rule:
             and "form" not in record
             and "slip" not in record
         ):
-            raise Differs(
+            raise PatternMismatch(
                 f"record.person: expected the first of record.persons, {format_value(persons)}; "
                 f"found {format_value(record['person'])}"
             )
-        if len(persons) < self.persons:
-            raise Differs(
-                f"record.persons: expected at least {self.persons} people, found {format_value(persons)}"
+        if len(persons) < self.persons_min:
+            raise PatternMismatch(
+                f"record.persons: expected at least {self.persons_min} people, found {format_value(persons)}"
             )
         for person in persons:
             if not scope.facts.has_permission(person, self.permission):
-                raise Differs(
+                raise PatternMismatch(
                     f"record.persons: {format_value(person)} lacks the permission {self.permission}"
                 )
 
@@ -288,7 +296,7 @@ class Rule:
     @cached_property
     def _persons_named(self) -> tuple[tuple[str, FieldCondition], ...]:
         """Return (field name, condition) for each field of the record that names persons or the machine."""
-        record = self.entry.record
+        record = self.entry_declaration.record
         return tuple(
             (stored_key(field), condition)
             for field in (fields(record) if is_dataclass(record) else ())
@@ -332,9 +340,9 @@ class Rule:
         return [(key, compile_pattern(part)) for key, part in self.state_before.items()]
 
     @cached_property
-    def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
+    def _moves(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
         """Return the transfers that the entry must contain, each with the compiled patterns of its parts."""
-        moves = () if isinstance(self.moves, Derived) else self.moves
+        moves = () if isinstance(self.expected_transfers, Derived) else self.expected_transfers
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 
@@ -345,33 +353,35 @@ def _compile_members(pattern: Pattern) -> Matcher:
     return compile_part(pattern) if pattern else _accept_anything
 
 
-def _accept_anything(_value: Any, _scope: Scope) -> None:
+def _accept_anything(_value: Any, _scope: CheckContext) -> None:
     """Match every value."""
 
 
-def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
     """Match a part of the entry; in an error, put the part's name in front of the path."""
     try:
         matcher(value, scope)
-    except Differs as differs:
+    except PatternMismatch as differs:
         differs.path.insert(0, name)
         raise
 
 
-def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, keep_names: bool) -> bool:
+def _matches_transfer(
+    transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keep_names: bool
+) -> bool:
     """Return whether a transfer matches the patterns of a rule's move.
 
     With ``keep_names``, names bound by the match stay bound.
     """
-    names_before = scope.names
-    scope.names = dict(names_before)
+    names_before = scope.bound_values
+    scope.bound_values = dict(names_before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
     try:
         for matcher, part in zip(matchers, parts, strict=True):
             matcher(part, scope)
-    except Differs:
-        scope.names = names_before
+    except PatternMismatch:
+        scope.bound_values = names_before
         return False
     if not keep_names:
-        scope.names = names_before
+        scope.bound_values = names_before
     return True

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import State
-from egm.kernel.states import AT_WORK, STATES_SERVICEABLE, only
+from egm.kernel.states import STATES_SERVICEABLE, STATES_WITH_STAFF_AT_WORK, single_state
 from egm.people import Permission
 from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
 from egm.people.person import STAFF_NUMBER_PATTERN
@@ -11,14 +11,14 @@ from egm.people.roles import Role
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED
 from tools.audit.rules.parts import check_in_menu, require, require_equal
-from tools.audit.rules.pattern import Differs, Has, Scope, format_value
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
+from tools.audit.rules.rule import AuditRule
 
 
-def _check_next_change(scope: Scope) -> None:
+def _check_next_change(scope: CheckContext) -> None:
     """Check that the entry has the next number of the changes to the staff list, and agrees with the list before it."""
     facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
-    digest, person_id, role = scope.names.get("digest"), scope["whom"], scope["role"]
+    digest, person_id, role = scope.bound_values.get("digest"), scope["whom"], scope["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
     for name, found, expected in (
@@ -31,25 +31,27 @@ def _check_next_change(scope: Scope) -> None:
         ("id", scope.entry.id, expected_id),
     ):
         if found != expected:
-            raise Differs(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
+            raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
     if role not in set(Role):
-        raise Differs(f"record.role: {format_value(role)} is not a role")
+        raise PatternMismatch(f"record.role: {format_value(role)} is not a role")
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
-        raise Differs(f"record.whom: {format_value(person_id)} is not a staff number")
+        raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
     if (
         facts.roles_by_staff_number
         and scope["by"] not in {"", DEMONSTRATION}
         and not facts.is_staff(scope["by"])
     ):
-        raise Differs(f"record.person: {format_value(scope['by'])} is not an enrolled member of staff")
+        raise PatternMismatch(
+            f"record.person: {format_value(scope['by'])} is not an enrolled member of staff"
+        )
     is_added = scope.entry.kind == STAFF_ADDED.kind
     if (person_id in facts.roles_by_staff_number) == is_added:
         enrolled = "already" if is_added else "not"
-        raise Differs(
+        raise PatternMismatch(
             f"record.whom: {format_value(person_id)} was {enrolled} in the staff list before this entry"
         )
     if facts.roles_by_staff_number.get(person_id, role) != role:
-        raise Differs(
+        raise PatternMismatch(
             f"record.role: expected {format_value(facts.roles_by_staff_number[person_id])}, the role of {person_id} "
             f"before this entry; found {format_value(role)}"
         )
@@ -57,8 +59,8 @@ def _check_next_change(scope: Scope) -> None:
 
 RULES: Final = (
     *(
-        Rule(
-            entry=entry,
+        AuditRule(
+            entry_declaration=entry,
             id="$:text",
             record={
                 "person": "$by",
@@ -71,8 +73,8 @@ RULES: Final = (
         )
         for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
     ),
-    Rule(
-        entry=entries.STAFF_CARRIED,
+    AuditRule(
+        entry_declaration=entries.STAFF_CARRIED,
         id="$:text",
         record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
@@ -86,8 +88,8 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.STAFF_RENEWED,
+    AuditRule(
+        entry_declaration=entries.STAFF_RENEWED,
         id="$:text",
         record={"reason": "$reason"},
         state={
@@ -100,15 +102,15 @@ RULES: Final = (
             },
         },
     ),
-    Rule(
-        entry=entries.MENU_ASKED,
-        allowed_states=STATES_SERVICEABLE | only(State.PLAYING),
+    AuditRule(
+        entry_declaration=entries.MENU_ASKED,
+        allowed_states=STATES_SERVICEABLE | single_state(State.PLAYING),
         state={"menu": {"since": "$:time", "person": None}},
     ),
-    Rule(
-        entry=entries.MENU_ENTERED,
-        allowed_states=STATES_SERVICEABLE | AT_WORK,
-        state_before={"menu": Has("menu", person=None)},
+    AuditRule(
+        entry_declaration=entries.MENU_ENTERED,
+        allowed_states=STATES_SERVICEABLE | STATES_WITH_STAFF_AT_WORK,
+        state_before={"menu": ObjectWithMembers("menu", person=None)},
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},
         extra_checks=(
@@ -119,31 +121,37 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.MENU_LEFT,
-        state_before={"menu": Has("menu", person="$person")},
+    AuditRule(
+        entry_declaration=entries.MENU_LEFT,
+        state_before={"menu": ObjectWithMembers("menu", person="$person")},
         record={"person": "$person"},
         state={"menu": None},
     ),
-    Rule(entry=entries.MENU_GIVEN_UP, state_before={"menu": Has("menu", person=None)}, state={"menu": None}),
-    Rule(
-        entry=entries.SIGN_IN_WHILE_LOCKED,
+    AuditRule(
+        entry_declaration=entries.MENU_GIVEN_UP,
+        state_before={"menu": ObjectWithMembers("menu", person=None)},
+        state={"menu": None},
+    ),
+    AuditRule(
+        entry_declaration=entries.SIGN_IN_WHILE_LOCKED,
         state={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
     ),
-    Rule(
-        entry=entries.SIGN_IN_REFUSED,
+    AuditRule(
+        entry_declaration=entries.SIGN_IN_REFUSED,
         record={"tries": "$tries", "locked_seconds": 0},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": 0}},
     ),
-    Rule(entry=entries.SIGN_IN_REFUSED_AT_TERMINAL, id="wrong-pin-{typed}", record={"at": "$:time"}),
-    Rule(
-        entry=entries.SIGN_IN_LOCKED,
+    AuditRule(
+        entry_declaration=entries.SIGN_IN_REFUSED_AT_TERMINAL, id="wrong-pin-{typed}", record={"at": "$:time"}
+    ),
+    AuditRule(
+        entry_declaration=entries.SIGN_IN_LOCKED,
         record={"tries": "$tries", "locked_seconds": "$locked:cents"},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": "$locked"}},
     ),
-    Rule(entry=entries.TRIES_FORGOTTEN, state={"tries:{bucket}": None}),
-    Rule(
-        entry=entries.SIGN_IN_UNLOCKED,
+    AuditRule(entry_declaration=entries.TRIES_FORGOTTEN, state={"tries:{bucket}": None}),
+    AuditRule(
+        entry_declaration=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},
         permission=Permission.ENROL,
         extra_checks=(check_in_menu,),

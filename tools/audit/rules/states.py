@@ -49,14 +49,14 @@ class _StoredValues:
 class _MachineFromMemory:
     """A substitute for one position of a machine, built from its memory alone, as after a restart."""
 
-    doors_open = Machine.doors_open
-    faults = Machine.faults
+    open_doors = Machine.open_doors
+    active_faults = Machine.active_faults
     is_tilted = Machine.is_tilted
 
     def __init__(self, ledger: Ledger, position: int) -> None:
         self.position: Final = Position(position)
         self.journal: Final = cast("Journal", _StoredValues(ledger))
-        self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.keys)
+        self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.storage_keys)
 
     def component(self, kind: type[T]) -> T:
         """Return a new component of this kind, in the form that it has after a restart."""
@@ -73,7 +73,7 @@ def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
     state = facts.cached_states.get(key)
     if state is None:
         machine: Any = _MachineFromMemory(ledger, position)
-        state = facts.cached_states[key] = FEATURES.rules.derive_state(machine)
+        state = facts.cached_states[key] = FEATURES.state_table.derive_state(machine)
     return state
 
 
@@ -92,7 +92,7 @@ def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 
 
-def is_within(state: State, states: frozenset[State]) -> bool:
+def is_in_states(state: State, states: frozenset[State]) -> bool:
     """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its memory.
 
     The memory does not show all states: a memory that gives idle also fits states that are not stored.

@@ -6,25 +6,25 @@ from typing import Any, Final
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS
 from egm.kernel.events import State
-from egm.kernel.states import only
+from egm.kernel.states import single_state
 from egm.play import entries
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
 from paytables.contract import TimeCharge
 from tools.audit.rules.parts import derive_debit_transfers, derive_session, require_stored_value
-from tools.audit.rules.pattern import Derived, Differs, Scope
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch
+from tools.audit.rules.rule import AuditRule
 
 
-def _check_charge(scope: Scope) -> None:
+def _check_charge(scope: CheckContext) -> None:
     """Check the charge against the definition of the open game, and the time paid for. Raises :class:`Differs`."""
     record = scope.record
     charge, denomination_cents = _read_terms(scope, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents
     if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
         charge_text = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
-        raise Differs(
+        raise PatternMismatch(
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
             f"states {charge_text}"
         )
@@ -34,14 +34,14 @@ def _check_charge(scope: Scope) -> None:
     )
     is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
     if is_same_table and scope.entry.time_utc < datetime.fromisoformat(time_paid["until"]):
-        raise Differs(f"record: the time until {time_paid['until']} was already paid")
+        raise PatternMismatch(f"record: the time until {time_paid['until']} was already paid")
     if datetime.fromisoformat(record["until"]) - start != timedelta(minutes=charge.minutes):
-        raise Differs(
+        raise PatternMismatch(
             f"record.until: {record['until']} is not {charge.minutes} minutes after the game's start"
         )
 
 
-def _read_terms(scope: Scope, digest: str) -> tuple[TimeCharge | None, int]:
+def _read_terms(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
     """Return the charge and the only denomination of the definition that the journal stores under a digest."""
     try:
         game = build_stored_game(str(scope.value_before(f"{PlayKey.DEFINITION}{digest}")))
@@ -50,7 +50,7 @@ def _read_terms(scope: Scope, digest: str) -> tuple[TimeCharge | None, int]:
     return game.rules.time_charge, game.denominations_cents[0]
 
 
-def _derive_transfers(scope: Scope) -> Any:
+def _derive_transfers(scope: CheckContext) -> Any:
     """Return the transfers of the charge from the player's money."""
     return derive_debit_transfers(
         scope, scope.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
@@ -58,9 +58,9 @@ def _derive_transfers(scope: Scope) -> Any:
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.TIME_CHARGED,
-        allowed_states=only(State.PLAYING),
+    AuditRule(
+        entry_declaration=entries.TIME_CHARGED,
+        allowed_states=single_state(State.PLAYING),
         state_before={"game": {"play_id": "$play"}},
         record={
             "digest": "$digest:digest",
@@ -70,7 +70,7 @@ RULES: Final = (
             "until": "$until:time",
         },
         state={PlayKey.TIME_PAID: {"digest": "$digest", "until": "$until"}},
-        moves=Derived(_derive_transfers),
+        expected_transfers=Derived(_derive_transfers),
         extra_checks=(
             _check_charge,
             require_stored_value(

@@ -7,15 +7,15 @@ from typing import Any, Final
 
 from egm.features.tournament import entries
 from egm.kernel.events import State
-from egm.kernel.states import RULING, STATES_AFTER_SELF_TEST, STATES_SHOWING_OUTCOME, only
+from egm.kernel.states import STATES_AFTER_SELF_TEST, STATES_FOR_RULINGS, STATES_SHOWING_OUTCOME, single_state
 from egm.people import Permission
 from egm.play.records.purse import name_points_account, name_won_points_account
 from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
-from tools.audit.rules.pattern import Derived, Scope
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, Derived
+from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
-_IN_SERVICE_MENU: Final = only(State.SERVICE_MENU)
+_IN_SERVICE_MENU: Final = single_state(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
 _RULES_DIGEST_PATTERN: Final = "$digest:text"
 #: Pattern of a memory of a machine in a tournament.
@@ -32,17 +32,17 @@ _ENTRY_FIELDS_PATTERN: Final = {
 }
 
 
-def _has_no_tournament(scope: Scope) -> bool:
+def _has_no_tournament(scope: CheckContext) -> bool:
     """Return whether the machine was in no tournament before the entry."""
     return scope.value_before("tournament") is None
 
 
-def _is_without_credit(scope: Scope) -> bool:
+def _is_without_credit(scope: CheckContext) -> bool:
     """Return whether the machine held no credit of a player before the entry."""
     return scope.ledger.credits_cents() == 0
 
 
-def _has_no_round(scope: Scope) -> bool:
+def _has_no_round(scope: CheckContext) -> bool:
     """Return whether no position of the machine was playing a tournament round before the entry."""
     return not any(
         key.rpartition("/")[2] == "purse" and type(value) is dict and not value.get("ending")
@@ -50,13 +50,13 @@ def _has_no_round(scope: Scope) -> bool:
     )
 
 
-def _is_position_free(scope: Scope) -> bool:
+def _is_position_free(scope: CheckContext) -> bool:
     """Return whether the entry's own position was playing no tournament round before the entry."""
     purse = scope.value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
-def _has_open_round(scope: Scope) -> bool:
+def _has_open_round(scope: CheckContext) -> bool:
     """Return whether the entry's own position was playing a tournament round, with no game open."""
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
@@ -79,7 +79,7 @@ _MAY_START_GAME: Final = require(
 )
 
 
-def _derive_stake(scope: Scope) -> Any:
+def _derive_stake(scope: CheckContext) -> Any:
     """Return the transfer of the points that a tournament game stakes, at its start or by a choice."""
     record = scope.record
     points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
@@ -87,7 +87,7 @@ def _derive_stake(scope: Scope) -> Any:
     return [(account, "tournament:wager", points)] if points else []
 
 
-def _derive_winnings(scope: Scope) -> Any:
+def _derive_winnings(scope: CheckContext) -> Any:
     """Return the transfers of the points that a tournament game has won and of the stakes that it returns."""
     won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
     moves = (
@@ -97,13 +97,13 @@ def _derive_winnings(scope: Scope) -> Any:
     return [move for move in moves if move[2]]
 
 
-def _derive_refund(scope: Scope) -> Any:
+def _derive_refund(scope: CheckContext) -> Any:
     """Return the transfer of the stakes that a void game returns."""
     points = scope.record["refund_points"]
     return [("tournament:push", name_points_account(scope.position), points)] if points else []
 
 
-def _derive_closing(scope: Scope) -> Any:
+def _derive_closing(scope: CheckContext) -> Any:
     """Return the transfers that remove all points of the position at the end of its round."""
     accounts = (name_points_account(scope.position), name_won_points_account(scope.position))
     balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
@@ -111,8 +111,8 @@ def _derive_closing(scope: Scope) -> Any:
 
 
 RULES: Final = (
-    Rule(
-        entry=entries.RULES_INSTALLED,
+    AuditRule(
+        entry_declaration=entries.RULES_INSTALLED,
         allowed_states=_IN_SERVICE_MENU,
         record={"digest": _RULES_DIGEST_PATTERN, "text": "$text:text"},
         state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
@@ -122,8 +122,8 @@ RULES: Final = (
             _HAS_NO_TOURNAMENT,
         ),
     ),
-    Rule(
-        entry=entries.RULES_REMOVED,
+    AuditRule(
+        entry_declaration=entries.RULES_REMOVED,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest"},
@@ -134,8 +134,8 @@ RULES: Final = (
             _HAS_NO_TOURNAMENT,
         ),
     ),
-    Rule(
-        entry=entries.TOURNAMENT_ENTERED,
+    AuditRule(
+        entry_declaration=entries.TOURNAMENT_ENTERED,
         allowed_states=_IN_SERVICE_MENU,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
@@ -149,8 +149,8 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.TOURNAMENT_LEFT,
+    AuditRule(
+        entry_declaration=entries.TOURNAMENT_LEFT,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},
@@ -161,40 +161,40 @@ RULES: Final = (
             _HAS_NO_ROUND,
         ),
     ),
-    Rule(
-        entry=entries.ENTRY_SOLD,
+    AuditRule(
+        entry_declaration=entries.ENTRY_SOLD,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        moves=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
+        expected_transfers=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.ENTRY_VOIDED,
+    AuditRule(
+        entry_declaration=entries.ENTRY_VOIDED,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        moves=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
+        expected_transfers=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.PRIZE_PAID,
+    AuditRule(
+        entry_declaration=entries.PRIZE_PAID,
         allowed_states=_IN_SERVICE_MENU,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
-        moves=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
+        expected_transfers=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(
-        entry=entries.ROUND_BEGUN,
+    AuditRule(
+        entry_declaration=entries.ROUND_BEGUN,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},
         state={"purse": "$:object", "selection": "$:object"},
-        moves=Derived(
+        expected_transfers=Derived(
             lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
         ),
         permission=Permission.PAY_BY_HAND,
@@ -203,18 +203,18 @@ RULES: Final = (
             _IS_POSITION_FREE,
         ),
     ),
-    Rule(
-        entry=entries.ROUND_ENDED,
+    AuditRule(
+        entry_declaration=entries.ROUND_ENDED,
         allowed_states=STATES_AFTER_SELF_TEST,
         state_before=_IN_TOURNAMENT_PATTERN,
         record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
-        moves=Derived(_derive_closing),
+        expected_transfers=Derived(_derive_closing),
         extra_checks=(_MAY_START_GAME,),
     ),
-    Rule(
-        entry=entries.PURSE_GAME_START,
-        allowed_states=only(State.TOURNAMENT),
+    AuditRule(
+        entry_declaration=entries.PURSE_GAME_START,
+        allowed_states=single_state(State.TOURNAMENT),
         id="{play}.start",
         state_before={"purse_game": None, **_IN_TOURNAMENT_PATTERN},
         record={
@@ -223,39 +223,39 @@ RULES: Final = (
             "steps": [{"choice": None, "draws": "$:list"}],
         },
         state={**_OPEN_GAME_PATTERN, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
-        moves=Derived(_derive_stake),
+        expected_transfers=Derived(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
             _MAY_START_GAME,
         ),
     ),
-    Rule(
-        entry=entries.PURSE_GAME_CHOICE,
-        allowed_states=only(State.PLAYING),
+    AuditRule(
+        entry_declaration=entries.PURSE_GAME_CHOICE,
+        allowed_states=single_state(State.PLAYING),
         id="{play}.choice-{n:n}",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        moves=Derived(_derive_stake),
+        expected_transfers=Derived(_derive_stake),
     ),
-    Rule(
-        entry=entries.PURSE_GAME_END,
+    AuditRule(
+        entry_declaration=entries.PURSE_GAME_END,
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "purse": "$:object"},
-        moves=Derived(_derive_winnings),
+        expected_transfers=Derived(_derive_winnings),
     ),
-    Rule(
-        entry=entries.PURSE_GAME_VOID,
-        allowed_states=RULING,
+    AuditRule(
+        entry_declaration=entries.PURSE_GAME_VOID,
+        allowed_states=STATES_FOR_RULINGS,
         id="{play}.void",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "fault:game_defective?": None},
-        moves=Derived(_derive_refund),
+        expected_transfers=Derived(_derive_refund),
         permission=Permission.SETTLE,
-        persons=2,
+        persons_min=2,
         extra_checks=(check_signed_in,),
     ),
 )

@@ -6,13 +6,13 @@ from typing import Any, Final
 from egm.host import entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import State
-from egm.kernel.states import STATES_FOR_TRANSFERS, only
+from egm.kernel.states import STATES_FOR_TRANSFERS, single_state
 from egm.money import entries as money_entries
 from egm.money.records.host import TransferRecord
 from egm.record_codec import to_json
 from egm.tickets.audit import LedgerAnchor
 from tools.audit.rules.parts import (
-    ABSENT,
+    ABSENT_VALUE,
     check_ticket_ledger_grows,
     credit_cents,
     require,
@@ -20,14 +20,21 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import Derived, Differs, Has, ObjectWithChanges, Scope, format_value
-from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.pattern import (
+    CheckContext,
+    Derived,
+    ObjectWithChanges,
+    ObjectWithMembers,
+    PatternMismatch,
+    format_value,
+)
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: The size of the ring of transfers that the host may read back (egm.host.transfers).
 _TRANSFER_RING_SIZE: Final = 35
 
 
-def _check_ledger_state(scope: Scope) -> None:
+def _check_ledger_state(scope: CheckContext) -> None:
     """Check the recorded end of the ticket ledger.
 
     If two people restored the ledger since the last record, the entry must name them. If not, it must name
@@ -38,33 +45,33 @@ def _check_ledger_state(scope: Scope) -> None:
         scope.record_after(LedgerAnchor, "tickets"),
     )
     if anchor_after is None:
-        raise Differs("state.tickets is missing")
+        raise PatternMismatch("state.tickets is missing")
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
     if not is_new_ledger:
         check_ticket_ledger_grows(scope)
-    if ("begun" in scope.names) != (is_new_ledger and bool(anchor_after.restoration)):
+    if ("begun" in scope.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
         replaced = "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
-        raise Differs(
+        raise PatternMismatch(
             f"record.begun: the ticket ledger {replaced}; the entry must name the people who replaced it, "
             "and nobody if it was not replaced"
         )
 
 
-def _check_contradicted_amount(scope: Scope) -> None:
+def _check_contradicted_amount(scope: CheckContext) -> None:
     """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed."""
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
         scope.record_after(LedgerAnchor, "tickets"),
     )
     if anchor_before is None or anchor_after is None:
-        raise Differs("state.tickets: a ticket ledger must be stored before this entry and by it")
+        raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
     base_pairs = ((anchor_before.base.get(name, 0), cents) for name, cents in anchor_after.base.items())
     lower = [known - cents for known, cents in base_pairs if known != cents]
     if (
         lower != [scope.record["amount_cents"]]
         or replace(anchor_after, base=anchor_before.base) != anchor_before
     ):
-        raise Differs(
+        raise PatternMismatch(
             f"state.tickets.base must fall by record.amount_cents, {scope.record['amount_cents']}, for one kind of "
             f"ticket, and nothing else may change: before {format_value(to_json(anchor_before))}, "
             f"found {format_value(to_json(anchor_after))}"
@@ -82,14 +89,14 @@ _HOST_TICKET_PATTERN: Final = {
 }
 #: The rules of a host's replies about tickets.
 _HOST_TICKET_RULES: Final = (
-    Rule(
-        entry=entries.HOST_VOUCHER_REFUSED,
+    AuditRule(
+        entry_declaration=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
         state={"host_ticket?": _HOST_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
-    Rule(
-        entry=entries.VOUCHER_AUTHORISED,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_AUTHORISED,
         record={"id": "$id", "number": "$number", "amount_cents": "$cents", "kind": "$credit"},
         state={
             "host_ticket": {
@@ -105,13 +112,13 @@ _HOST_TICKET_RULES: Final = (
         },
         extra_checks=(require_new_id("ticket"),),
     ),
-    Rule(
-        entry=entries.VOUCHER_RESULT_READ,
-        state_before={"host_ticket": Has("kept", told=False)},
+    AuditRule(
+        entry_declaration=entries.VOUCHER_RESULT_READ,
+        state_before={"host_ticket": ObjectWithMembers("kept", told=False)},
         state={"host_ticket": ObjectWithChanges("kept", told=True)},
     ),
-    Rule(
-        entry=entries.VOUCHER_READ,
+    AuditRule(
+        entry_declaration=entries.VOUCHER_READ,
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         extra_checks=(
             require(
@@ -125,13 +132,13 @@ _HOST_TICKET_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=money_entries.TICKETS_CHECKED,
+    AuditRule(
+        entry_declaration=money_entries.TICKETS_CHECKED,
         record={"begun?": "$begun"},
         extra_checks=(_check_ledger_state,),
     ),
-    Rule(
-        entry=money_entries.TICKETS_CONTRADICTED,
+    AuditRule(
+        entry_declaration=money_entries.TICKETS_CONTRADICTED,
         id="{id}.contradicted",
         record={"id": "$id"},
         extra_checks=(_check_contradicted_amount,),
@@ -158,16 +165,16 @@ _ACCOUNTS_BY_TRANSFER_KIND: Final = {
 }
 
 
-def _read_result(scope: Scope) -> TransferRecord:
+def _read_result(scope: CheckContext) -> TransferRecord:
     """Return the recorded result of a host's transfer."""
     return scope.typed_record(TransferRecord)
 
 
-def _derive_transfers(scope: Scope) -> Any:
+def _derive_transfers(scope: CheckContext) -> Any:
     """Return the transfers, one for each kind of credit, that follow from the recorded result of a host's transfer."""
     transfer_type, cents = scope["way"], _read_result(scope).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
-        raise Differs(
+        raise PatternMismatch(
             f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
         )
     source, target = _ACCOUNTS_BY_TRANSFER_KIND[transfer_type]
@@ -182,37 +189,37 @@ def _derive_transfers(scope: Scope) -> Any:
     )
 
 
-def _check_moves_match_result(scope: Scope) -> None:
+def _check_moves_match_result(scope: CheckContext) -> None:
     """Check that the entry makes exactly the transfers that follow from the recorded result of the host's order."""
     transfers = scope.entry.transfers
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     expected = _derive_transfers(scope)
     if recorded != expected or any(t.dims for t in transfers):
-        raise Differs(
+        raise PatternMismatch(
             f"the transfers do not match record.cents: expected {format_value(expected)}, "
             f"found {format_value(recorded)}"
         )
     total_cents, requested_cents = sum(cents for _, _, cents in recorded), scope["asked"]
     status = "full" if total_cents == requested_cents else "partial"
     if scope["status"] != status or total_cents > requested_cents:
-        raise Differs(
+        raise PatternMismatch(
             f"record.status: {total_cents} of {requested_cents} cents moved: expected {status!r} and at most the "
             f"requested amount, found {format_value(scope['status'])}"
         )
 
 
-def _derive_restricted_terms(scope: Scope) -> Any:
+def _derive_restricted_terms(scope: CheckContext) -> Any:
     """Return the expiry and pool of the restricted credit that a host's transfer brings in, or ABSENT if none."""
     if scope["way"] == "in" and _read_result(scope).cents_by_credit_kind.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
-    return ABSENT
+    return ABSENT_VALUE
 
 
-def _check_stored_failure(scope: Scope) -> None:
+def _check_stored_failure(scope: CheckContext) -> None:
     """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
     stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.host_has_read or recorded.history_index is not None:
-        raise Differs(
+        raise PatternMismatch(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
             f"{recorded.history_index} and {recorded.host_has_read}"
         )
@@ -220,7 +227,7 @@ def _check_stored_failure(scope: Scope) -> None:
         recorded, history_index=0, host_has_read=stored_record is not None and stored_record.host_has_read
     )
     if stored_record != expected:
-        raise Differs(
+        raise PatternMismatch(
             f"state.transfer does not match the record: expected {format_value(to_json(expected))}, "
             f"found {format_value(None if stored_record is None else to_json(stored_record))}"
         )
@@ -239,18 +246,18 @@ _STORED_EQUALS_RECORDED: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 #: Any transfers; a check of the rule derives them.
-_ANY_TRANSFERS: Final = Move("{source}", "{target}", "$:cents", may_repeat=True)
+_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
 
 
 #: The rules of transfers and bonuses.
 _TRANSFER_RULES: Final = (
-    Rule(
-        entry=entries.AFT_COMPLETE,
+    AuditRule(
+        entry_declaration=entries.AFT_COMPLETE,
         allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
         state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
-        moves=(_ANY_TRANSFERS,),
+        expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
             _STORED_EQUALS_RECORDED,
             require(
@@ -262,8 +269,8 @@ _TRANSFER_RULES: Final = (
             require_stored_value("restricted", _derive_restricted_terms),
         ),
     ),
-    Rule(
-        entry=money_entries.AFT_JACKPOT,
+    AuditRule(
+        entry_declaration=money_entries.AFT_JACKPOT,
         allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         state_before={"handpay": None},
@@ -273,16 +280,16 @@ _TRANSFER_RULES: Final = (
             "transfer": "$kept",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
-        moves=(_ANY_TRANSFERS,),
+        expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
-            lambda scope: scope.names.update(way="bonus_jackpot"),
+            lambda scope: scope.bound_values.update(way="bonus_jackpot"),
             _STORED_EQUALS_RECORDED,
             _check_moves_match_result,
             _TAKES_NEXT_INDEX,
         ),
     ),
-    Rule(
-        entry=entries.AFT_FAILED,
+    AuditRule(
+        entry_declaration=entries.AFT_FAILED,
         extra_checks=(
             _check_stored_failure,
             require(
@@ -294,33 +301,33 @@ _TRANSFER_RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.AFT_RESULT_READ,
-        state_before={"transfer": Has("kept", told=False)},
+    AuditRule(
+        entry_declaration=entries.AFT_RESULT_READ,
+        state_before={"transfer": ObjectWithMembers("kept", told=False)},
         state={"transfer": ObjectWithChanges("kept", told=True)},
     ),
-    Rule(
-        entry=entries.AFT_CASH_OUT,
+    AuditRule(
+        entry_declaration=entries.AFT_CASH_OUT,
         record={"enabled": "$on", "hard": "$hard"},
         state={"host_cash_out": {"enabled": "$on", "hard": "$hard"}},
     ),
-    Rule(
-        entry=entries.AFT_REGISTERED,
+    AuditRule(
+        entry_declaration=entries.AFT_REGISTERED,
         record={"pos_id": "$pos"},
         state={
             "registration": {"pos_id": "$pos", "key_digest": "$:digest"},
             "transfers_unproved?": None,
         },
     ),
-    Rule(
-        entry=entries.AFT_UNREGISTERED,
+    AuditRule(
+        entry_declaration=entries.AFT_UNREGISTERED,
         state_before={"registration": "$:object"},
         state={"registration": None},
     ),
-    Rule(entry=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
-    Rule(
-        entry=entries.AFT_OFFERED,
-        allowed_states=only(State.IDLE),
+    AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
+    AuditRule(
+        entry_declaration=entries.AFT_OFFERED,
+        allowed_states=single_state(State.IDLE),
         record={"amount_cents": Derived(credit_cents)},
     ),
 )
@@ -328,13 +335,13 @@ _TRANSFER_RULES: Final = (
 
 #: The rules of a host's settings.
 _SETTING_RULES: Final = (
-    Rule(
-        entry=entries.TICKET_TERMS_CHANGED,
+    AuditRule(
+        entry_declaration=entries.TICKET_TERMS_CHANGED,
         record={"tickets": "$terms"},
         state={"ticket_terms": "$terms"},
     ),
-    Rule(
-        entry=entries.HOST_CONTROL,
+    AuditRule(
+        entry_declaration=entries.HOST_CONTROL,
         record={"source": "$source", "name": "$control", "value": "$request"},
         state={"control:{control}:{source}": "$request"},
     ),

@@ -6,8 +6,8 @@ from egm.devices.wheel.codec import WHEEL_NUMBERS
 from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import ObjectWithChanges, Scope, format_value
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import CheckContext, ObjectWithChanges, format_value
+from tools.audit.rules.rule import AuditRule
 
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
@@ -15,7 +15,7 @@ _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
-def _are_earlier_recorded(scope: Scope) -> bool:
+def _are_earlier_recorded(scope: CheckContext) -> bool:
     """Return whether the earlier numbers stored with a new wheel spin were recorded before."""
     spin_before, spin_after = (
         scope.record_before(WheelSpin, "wheel_spin"),
@@ -25,7 +25,7 @@ def _are_earlier_recorded(scope: Scope) -> bool:
     return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 
-def _is_spin_awaited(scope: Scope) -> bool:
+def _is_spin_awaited(scope: CheckContext) -> bool:
     """Return whether the machine was waiting for this spin of a physical wheel, for this round."""
     spin_before = scope.record_before(WheelSpin, "wheel_spin")
     return (
@@ -46,8 +46,8 @@ _IS_AWAITED_SPIN: Final = require(
 )
 
 RULES: Final = (
-    Rule(
-        entry=entries.BETTING_CLOSED,
+    AuditRule(
+        entry_declaration=entries.BETTING_CLOSED,
         id="{round}.closed",
         record=_SPIN_PATTERN,
         state={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
@@ -62,8 +62,8 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.NUMBER_RECEIVED,
+    AuditRule(
+        entry_declaration=entries.NUMBER_RECEIVED,
         id="{round}.number",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
@@ -76,8 +76,8 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(
-        entry=entries.NUMBER_MISSED,
+    AuditRule(
+        entry_declaration=entries.NUMBER_MISSED,
         id="{round}.unheard",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$why"},

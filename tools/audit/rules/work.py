@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from egm.integrity import entries as integrity
 from egm.integrity.software import compare_digests
-from egm.kernel.states import AT_WORK
+from egm.kernel.states import STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
@@ -17,14 +17,14 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
-    Differs,
-    Has,
+    CheckContext,
     ObjectWithChanges,
-    Scope,
+    ObjectWithMembers,
+    PatternMismatch,
     format_value,
     is_json_equal,
 )
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.rule import AuditRule
 
 #: Check that the printed ticket is a test ticket.
 _IS_TEST_TICKET: Final = require(
@@ -39,7 +39,7 @@ _SOFTWARE_PATTERN: Final = {"version": "$version", "signer": "$signer", "compone
 _NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
-def _check_installed_change(scope: Scope) -> None:
+def _check_installed_change(scope: CheckContext) -> None:
     """Check that the recorded change of software version, signer and components agrees with the memory."""
     software_before, software_after = (
         scope["was"] or _NO_SOFTWARE,
@@ -57,13 +57,13 @@ def _check_installed_change(scope: Scope) -> None:
     }
     for name, change in expected.items():
         if not is_json_equal(recorded[name], change):
-            raise Differs(
+            raise PatternMismatch(
                 f"record.{name} does not match the software stored before and after this entry: expected "
                 f"{format_value(change)}, found {format_value(recorded[name])}"
             )
 
 
-def _is_only_recorded_change(scope: Scope) -> bool:
+def _is_only_recorded_change(scope: CheckContext) -> bool:
     """Return whether the machine's options changed exactly as the record states, and in no other way."""
     record, options_before, options_after = scope.record, scope["before"], scope["after"]
     option, game, is_turned_on = record["option"], record.get("game"), record.get("on") == "yes"
@@ -96,9 +96,9 @@ def _is_only_recorded_change(scope: Scope) -> bool:
 
 
 RULES: Final = (
-    Rule(
-        entry=staff.OPTIONS_CHANGED,
-        allowed_states=AT_WORK,
+    AuditRule(
+        entry_declaration=staff.OPTIONS_CHANGED,
+        allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"before": "$before", "after": "$after"},
         state={"options": "$after"},
         permission=Permission.CONFIGURE,
@@ -119,8 +119,8 @@ RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=integrity.CABINET_SIGNED,
+    AuditRule(
+        entry_declaration=integrity.CABINET_SIGNED,
         record={
             "digest": "$digest",
             "persons": "$persons",
@@ -150,33 +150,33 @@ RULES: Final = (
             ),
         ),
     ),
-    Rule(entry=integrity.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
-    Rule(
-        entry=integrity.HARD_METERS_EXCHANGED,
+    AuditRule(entry_declaration=integrity.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
+    AuditRule(
+        entry_declaration=integrity.HARD_METERS_EXCHANGED,
         state_before={"hard_meters": "$before:list"},
         record={"before": "$before"},
         state={"hard_meters": None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),
-    Rule(entry=integrity.SOFTWARE_CHECK, extra_checks=(check_in_menu,)),
-    Rule(entry=integrity.SOFTWARE_VERIFIED, extra_checks=(check_first_position,)),
-    Rule(entry=integrity.SOFTWARE_DIFFERS, extra_checks=(check_first_position,)),
-    Rule(
-        entry=integrity.SOFTWARE_CHANGED,
+    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK, extra_checks=(check_in_menu,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_VERIFIED, extra_checks=(check_first_position,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_DIFFERS, extra_checks=(check_first_position,)),
+    AuditRule(
+        entry_declaration=integrity.SOFTWARE_CHANGED,
         state_before={"software": "$was:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
         state={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
         extra_checks=(check_first_position, _check_installed_change),
     ),
-    Rule(
-        entry=staff.TEST_STARTED,
+    AuditRule(
+        entry_declaration=staff.TEST_STARTED,
         id="$id:text",
         permission=Permission.TEST_DEVICES,
         extra_checks=(require_new_id("test", is_entry_id=True), check_in_menu),
     ),
-    Rule(
-        entry=staff.TOUCH_CALIBRATED,
+    AuditRule(
+        entry_declaration=staff.TOUCH_CALIBRATED,
         record={"before": "$before", "after": "$after"},
         state={"touch": "$after"},
         permission=Permission.TEST_DEVICES,
@@ -189,23 +189,23 @@ RULES: Final = (
             check_in_menu,
         ),
     ),
-    Rule(
-        entry=staff.TEST_TICKET_FAILED,
-        state_before={"print": Has("print", id="$id")},
+    AuditRule(
+        entry_declaration=staff.TEST_TICKET_FAILED,
+        state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
         extra_checks=(_IS_TEST_TICKET,),
     ),
-    Rule(
-        entry=staff.TEST_TICKET_PRINTED,
-        state_before={"print": Has("print", id="$id")},
+    AuditRule(
+        entry_declaration=staff.TEST_TICKET_PRINTED,
+        state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_IS_TEST_TICKET,),
     ),
-    Rule(
-        entry=staff.TEST_COINS_PAID,
-        state_before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+    AuditRule(
+        entry_declaration=staff.TEST_COINS_PAID,
+        state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},
         extra_checks=(

@@ -175,9 +175,9 @@ def verify(
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
-        report.key_compared = bool(fingerprint)
+        report.is_key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
-            report.add(
+            report.add_finding(
                 AuditFinding(1, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
             )
     if as_json:
@@ -204,7 +204,7 @@ def _audit_copies(
     reports = _verify_copies(folder, second_folder, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, second_folder)
     if differs:
-        next(iter(reports.values())).add(AuditFinding(1, "", differs))
+        next(iter(reports.values())).add_finding(AuditFinding(1, "", differs))
     return reports
 
 
@@ -264,7 +264,7 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
     """Verify an exported journal, from the entry that a saved audit has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
-        header, (last_sequence, _) = reader.header, auditor.reached
+        header, (last_sequence, _) = reader.header, auditor.last_entry_checked
         if header.after > last_sequence:
             reason = (
                 f"it begins after entry {header.after}, but only the entries up to {last_sequence} are verified: "
@@ -272,11 +272,13 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
             )
             raise JournalDamaged(str(file), reason)
         bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.after, None)
-        report = auditor.run(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
+        report = auditor.audit_entries(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
-        report.add(AuditFinding(0, "", reader.footer_fault))
+        report.add_finding(AuditFinding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
-        report.add(AuditFinding(1, "", "the key that signed the file is not the one the journal begins with"))
+        report.add_finding(
+            AuditFinding(1, "", "the key that signed the file is not the one the journal begins with")
+        )
     return _conclude_audit(report, auditor, point)
 
 
@@ -298,21 +300,23 @@ def _verify_copies(
         head = (view.sequence, view.head_hash)
         auditor = create_auditor(points[0])
         first = _conclude_audit(
-            auditor.run(view.iter_bodies(auditor.reached[0]), head=head, jobs=jobs), auditor, points[0]
+            auditor.audit_entries(view.iter_bodies(auditor.last_entry_checked[0]), head=head, jobs=jobs),
+            auditor,
+            points[0],
         )
         location = JournalLocation(DiskStorage(), folder, second)
         second_auditor = create_auditor(points[1])
-        bodies = view.iter_second_medium_bodies(location, second_auditor.reached[0])
+        bodies = view.iter_second_medium_bodies(location, second_auditor.last_entry_checked[0])
         reports = {
             "first copy": first,
             "second copy": _conclude_audit(
-                second_auditor.run(bodies, head=head, jobs=jobs), second_auditor, points[1]
+                second_auditor.audit_entries(bodies, head=head, jobs=jobs), second_auditor, points[1]
             ),
         }
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()
     except JournalError as damage:  # damage to a column or an index, which no entry body shows
-        first.add(AuditFinding(0, "", str(damage)))
+        first.add_finding(AuditFinding(0, "", str(damage)))
     return reports
 
 
@@ -333,20 +337,20 @@ def _format_finding_place(finding: AuditFinding) -> str:
 def _print_report(name: str, report: AuditReport) -> None:
     """Print the result of verifying one copy: what was checked, the findings and the notices."""
     console = Terminal()
-    key = "" if report.key_compared else ", key not compared (--fingerprint)"
+    key = "" if report.is_key_compared else ", key not compared (--fingerprint)"
     console.print(
         f"[bold]{escape_markup(name)}[/bold]  machine {escape_markup(report.machine_id) or '-'},"
         f" key {escape_markup(report.fingerprint)}{key}",
         highlight=False,
     )
-    rate = report.games / report.seconds if report.seconds else 0
+    rate = report.game_count / report.duration_seconds if report.duration_seconds else 0
     console.print(
-        f"  {format_count(report.entries, 'entry', 'entries')} chained to {report.head_hash[:16]},"
-        f" {format_count(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
-        f" {report.games_void} void, {report.games_open} open;"
-        f" {format_count(report.levels, 'progressive level')} derived;"
+        f"  {format_count(report.entry_count, 'entry', 'entries')} chained to {report.head_hash[:16]},"
+        f" {format_count(report.checkpoint_count, 'signed checkpoint')}; games: {report.game_count} replayed,"
+        f" {report.void_game_count} void, {report.open_game_count} open;"
+        f" {format_count(report.level_count, 'progressive level')} derived;"
         f" {format_count(report.matching_heads, 'journal head')} given with --witness matched;"
-        f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
+        f" {report.duration_seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
         console.print(
@@ -415,7 +419,7 @@ def _read_log(view: JournalView, name: str, last: int | None) -> list[dict[str, 
     """Return the lines of a log, or of the log of plays, newest first."""
     if name == "plays":
         return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN))]
-    return [*map(_build_row, FEATURES.entries.read_log(view, Log[name.upper()], last))]
+    return [*map(_build_row, FEATURES.entry_declarations.read_log(view, Log[name.upper()], last))]
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:
@@ -423,15 +427,15 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
     details = dict(recall.read_details(entry))
     if "validation_number" in details:
         details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
-    event = FEATURES.entries.find_significance(entry)
+    event = FEATURES.entry_declarations.find_significance(entry)
     return {
         "entry": entry.sequence,
         "time": entry.time_utc.isoformat(timespec="seconds"),
         "kind": entry.kind,
         "effect": str(event.effect) if event else "",
-        "clear": str(event.clear) if event else "",
-        "sas": event.sas if event else None,
-        "person": ", ".join(FEATURES.entries.list_authors(entry)),
+        "clear": str(event.cleared_by) if event else "",
+        "sas": event.sas_exception_code if event else None,
+        "person": ", ".join(FEATURES.entry_declarations.list_authors(entry)),
         "position": entry.transaction.dims.get("position"),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,

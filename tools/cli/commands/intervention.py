@@ -1,4 +1,4 @@
-"""``egm intervention``: the sheets of interventions on a machine, derived from its journal alone."""
+"""``egm intervention_id``: the sheets of interventions on a machine, derived from its journal alone."""
 
 import json
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from egm.kernel.service_pages import PageRow
 from egm.kernel.service_pages import PageTable as LinesTable
 from egm.screen.text import Texts
 from egm.staff.sheet import InterventionSheet, iter_sheets
-from egm.staff.words import build_column_titles, say, say_plain, say_time
+from egm.staff.words import build_column_titles, build_plain_text, build_text, build_time_text
 from paytables.wording import format_count, format_known_names
 from tools.cli.day import Day
 from tools.cli.journal_source import EXPORT, STATE, iter_journals
@@ -39,7 +39,7 @@ def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[Interventi
     """
     head = SheetHead()
     with iter_journals(state, file) as entries:
-        sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entries))
+        sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entry_declarations))
     return sheets, head.day
 
 
@@ -61,7 +61,14 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
     sheets, _ = _read_sheets(state, file)
     columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
     rows = (
-        (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
+        (
+            sheet.id,
+            sheet.opened_time,
+            sheet.closed_time or "open",
+            sheet.person,
+            sheet.reason,
+            sheet.opened_doors,
+        )
         for sheet in sheets
     )
     show_table(
@@ -106,7 +113,7 @@ def export(
     sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
-        content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
+        content = build_pdf(title, sheet.build_tables(), Texts(language), NO_MONEY)
     elif output_format == "text":
         content = _format_sheet(sheet, language).encode()
     else:
@@ -131,7 +138,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
     """
     sheets, days = _read_sheets(state, file)
     of_day = [
-        sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
+        sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.opened_time)) == date.date()
     ]
     texts = Texts(language)
     title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
@@ -140,11 +147,13 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
         rows=tuple(
             PageRow(
                 cells=(
-                    say_plain(sheet.id),
-                    say_time(sheet.stopped),
-                    say_time(sheet.ended) if sheet.ended else say("service.sheet.open"),
-                    say_plain(sheet.person),
-                    say_plain(sheet.reason),
+                    build_plain_text(sheet.id),
+                    build_time_text(sheet.opened_time),
+                    build_time_text(sheet.closed_time)
+                    if sheet.closed_time
+                    else build_text("service.sheet.open"),
+                    build_plain_text(sheet.person),
+                    build_plain_text(sheet.reason),
                 )
             )
             for sheet in of_day
@@ -152,15 +161,17 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
     )
     tables = [listed]
     for sheet in of_day:
-        head = say("service.sheet.title", number=sheet.id)
-        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.tables()]
+        head = build_text("service.sheet.title", number=sheet.id)
+        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.build_tables()]
     write_result(out, build_pdf(title, tables, texts, NO_MONEY), format_count(len(of_day), "sheet"))
 
 
 def _format_sheet(sheet: InterventionSheet, language: str) -> str:
     """Return a sheet as plain text."""
     texts = Texts(language)
-    return format_as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
+    return format_as_text(
+        texts.say("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_MONEY
+    )
 
 
 def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
@@ -170,7 +181,8 @@ def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     }
     data = asdict(sheet)
     data["lines"] = [
-        {"when": line.when, "what": line.what, "person": ", ".join(line.authors)} for line in sheet.lines
+        {"when": line.time_utc, "what": line.event_and_subject, "person": ", ".join(line.authors)}
+        for line in sheet.lines
     ]
     data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
-    return {**data, "doors": list(sheet.doors), "moved": changed_meters}
+    return {**data, "doors": list(sheet.opened_doors), "moved": changed_meters}

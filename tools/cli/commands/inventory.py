@@ -25,7 +25,7 @@ def _read_sheet(state: Path | None, file: Path | None) -> InventorySheet:
     """Return the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     with open_journal(state, file) as view:
         sheet = read_technical_sheet(view)
-    if not sheet.now:
+    if not sheet.current_values:
         raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
     return sheet
 
@@ -39,7 +39,7 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
     """Print the machine's technical sheet."""
     sheet = _read_sheet(state, file)
     if as_json:
-        echo(format_json({"now": sheet.now, "changes": sheet.changes}))
+        echo(format_json({"now": sheet.current_values, "changes": sheet.changes}))
         return
     texts = Texts(language)
     echo(format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY), nl=False)
@@ -96,5 +96,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
 def _format_title(texts: Texts, sheet: InventorySheet) -> str:
     """Return the title of a technical sheet."""
     return texts.say(
-        "service.inventory.title", number=sheet.now["operator_number"], serial=sheet.now["serial"]
+        "service.inventory.title",
+        number=sheet.current_values["operator_number"],
+        serial=sheet.current_values["serial"],
     )

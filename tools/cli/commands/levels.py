@@ -41,7 +41,7 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
             }
             last_hits = {
                 pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
-                for pool, hits in read_last_hits(view, FEATURES.entries, view.sequence).items()
+                for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
             }
     except LocalError as error:
         raise click.ClickException(str(error)) from None

@@ -16,10 +16,10 @@ from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
 from tools.audit.collusion import (
+    LARGE_BET_SHARE,
     LARGE_FOLDS_MIN,
-    LARGE_SHARE,
-    ROUNDS_MIN,
-    SIGN_PROBABILITY,
+    SIGNIFICANCE_LEVEL,
+    SIGNIFICANT_ROUNDS_MIN,
     compute_pair_flows,
     iter_round_results,
 )
@@ -65,7 +65,7 @@ def command() -> None:
 @add_format_options
 def list_(*, output_format: OutputFormat) -> None:
     """List the registers, what they contain and why."""
-    rows = ((register.name, register.columns, register.source) for register in REGISTERS.values())
+    rows = ((register.name, register.columns, register.source_clause) for register in REGISTERS.values())
     show(output_format, Table(("register", "columns", "rule"), rows))
 
 
@@ -134,9 +134,10 @@ def statement_(
     help=f"""Print the money that each position won from each other at poker, and signs that two play together.
 
     A person judges each sign (QC 67.107, 67.109): on a gaming day, money went one way in a proportion that
-    {1 - SIGN_PROBABILITY:.1%} of even pairs do not reach (from {ROUNDS_MIN} rounds on), or a position folded at
-    least {LARGE_FOLDS_MIN} times after it had bet {LARGE_SHARE} of its table stakes or more, in rounds that the
-    other won, and so often in no more than {SIGN_PROBABILITY:.1%} of pairs that play as the others at the game do.
+    {1 - SIGNIFICANCE_LEVEL:.1%} of even pairs do not reach (from {SIGNIFICANT_ROUNDS_MIN} rounds on), or a position
+    folded at least {LARGE_FOLDS_MIN} times after it had bet {LARGE_BET_SHARE} of its table stakes or more, in rounds
+    that the other won, and so often in no more than {SIGNIFICANCE_LEVEL:.1%} of pairs that play as the others at the
+    game do.
 
     A better player wins from a weaker one as well; and two players who only do not bet against each other leave no
     sign. Exit status 1 if there is a sign.
@@ -165,7 +166,7 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
     lines = [flow.to_json() for flow in flows]
     empty = "no round was played between players"
     show(output_format, Table(columns, (line.values() for line in lines), empty_text=empty), document=lines)
-    raise SystemExit(1 if any(flow.is_sign for flow in flows) else 0)
+    raise SystemExit(1 if any(flow.is_significant for flow in flows) else 0)
 
 
 def _find_unit(meter: str, currency: str) -> str:

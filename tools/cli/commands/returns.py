@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from paytables.wording import format_percent
-from tools.audit.returns import EXPLAINED_Z, Return, iter_returns
+from tools.audit.returns import EXPLAINED_Z, GameReturn, iter_returns
 from tools.cli.journal_source import EXPORT, STATE, open_journal
 from tools.cli.tables import (
     BAD_STYLE,
@@ -48,7 +48,7 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
     raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
 
 
-def _build_table(returns: list[Return]) -> Table:
+def _build_table(returns: list[GameReturn]) -> Table:
     """Return a table of games with actual and theoretical returns, and the verdict whether chance explains them."""
     columns = (
         Column("verdict", style=_STYLE_BY_VERDICT.get),
@@ -68,7 +68,7 @@ def _build_table(returns: list[Return]) -> Table:
     )
 
 
-def _build_row(line: Return) -> tuple[object, ...]:
+def _build_row(line: GameReturn) -> tuple[object, ...]:
     """Return the table row that compares a game's actual return with the theoretical one."""
     played_text, exact, sigma = line.game_version, "-", "-"
     if line.highest_return is not None and line.lowest_return is not None:
@@ -82,11 +82,11 @@ def _build_row(line: Return) -> tuple[object, ...]:
         line.verdict,
         f"{played_text.game} {played_text.version} {played_text.digest[:8]}",
         played_text.denomination_cents,
-        line.games,
+        line.game_count,
         line.coin_in_cents,
         line.paid_cents,
         f"{format_percent(Fraction(line.won_cents, line.staked_cents))} %",
         exact,
         sigma,
-        "-" if line.z is None else f"{line.z:+.2f}",
+        "-" if line.z_score is None else f"{line.z_score:+.2f}",
     )

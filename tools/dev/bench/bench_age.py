@@ -169,20 +169,22 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     if key is None:
         raise RuntimeError(f"{state}: no machine key")
     auditor = load_auditor(point, GameFiles())
-    before = auditor.report.games
+    before = auditor.report.game_count
     began = time.process_time()
     with open_view(state, key=key) as view, file.open("wb") as out:
-        export.write_export(view, key, out, datetime.now(UTC), after=auditor.reached[0])
+        export.write_export(view, key, out, datetime.now(UTC), after=auditor.last_entry_checked[0])
     exported = time.process_time()
     auditor = load_auditor(point, GameFiles())
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
-        report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))
+        report = auditor.audit_entries(
+            reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
+        )
     if report.finding_count or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
     save_auditor(auditor, point)
     file.unlink()
-    return exported - began, time.process_time() - exported, report.games - before
+    return exported - began, time.process_time() - exported, report.game_count - before
 
 
 def _bytes(*folders: Path) -> int:

@@ -119,7 +119,7 @@ def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
 
 
 def _audit(bodies: Sequence[bytes], jobs: int) -> None:
-    report = Auditor(GameFiles()).run(bodies, jobs=jobs)
+    report = Auditor(GameFiles()).audit_entries(bodies, jobs=jobs)
     if report.finding_count:
         raise RuntimeError(f"the audit found {report.findings}")
 

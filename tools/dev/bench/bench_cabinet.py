@@ -56,24 +56,24 @@ def bench_engine(
     machine = Machine(
         identity=MachineIdentity("BENCH", "1", Venue(site="bench")),
         journal=journal,
-        keys=FEATURES.keys,
-        entries=FEATURES.entries,
+        storage_keys=FEATURES.storage_keys,
+        entry_declarations=FEATURES.entry_declarations,
         profile=profile,
         games={game_id: each.game for game_id, each in installed.items()},
         denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
         clock=clock,
-        times=Timekeeper(clock),
-        chance=chance,
+        timekeeper=Timekeeper(clock),
+        random_service=chance,
         position=position,
-        outbox=_Silent(),
+        screen_outbox=_Silent(),
     )
     machine.install(FEATURES)
     machine.install(MENU)
     machine.install(host or HostMoney())
-    engine = StateMachineEngine(machine, FEATURES.rules, lambda: None)
+    engine = StateMachineEngine(machine, FEATURES.state_table, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
-    fund(journal, fund_cents, position.account(CreditKind.CASHABLE))
+    fund(journal, fund_cents, position.name_credit_account(CreditKind.CASHABLE))
     return engine
 
 

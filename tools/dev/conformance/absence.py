@@ -66,7 +66,7 @@ def _iter_games() -> Iterator[str]:
 
 def _iter_states() -> Iterator[str]:
     yield from map(str, State)
-    for rule in FEATURES.rules:
+    for rule in FEATURES.state_table:
         yield from map(str, rule.events)
 
 

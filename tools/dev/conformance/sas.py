@@ -19,7 +19,9 @@ from tools.lab.markdown import format_table
 
 _ROOT: Final = "../../"
 _SENT: Final = (
-    list_raised_exceptions(FEATURES.entries) | money.MONEY_EXCEPTION_CODES | {NO_EXCEPTION, QUEUE_OVERFLOW}
+    list_raised_exceptions(FEATURES.entry_declarations)
+    | money.MONEY_EXCEPTION_CODES
+    | {NO_EXCEPTION, QUEUE_OVERFLOW}
 )
 
 _INTRODUCTION: Final = """\

@@ -14,7 +14,7 @@ from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
 from egm.screen.view import View, build_view_timeline
-from egm.staff.words import say
+from egm.staff.words import build_text
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables import Decision as Asked
@@ -219,9 +219,11 @@ def recall(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
         display=display,
         **options,
     )
-    earlier = PageAction(id="earlier", label=say("service.recall.earlier"), style="back", enabled=step > 1)
-    later = PageAction(id="later", label=say("service.recall.later"), enabled=step < _STEPS)
-    figures = PageAction(id="figures", label=say("service.recall.figures"))
+    earlier = PageAction(
+        id="earlier", label=build_text("service.recall.earlier"), style="back", enabled=step > 1
+    )
+    later = PageAction(id="later", label=build_text("service.recall.later"), enabled=step < _STEPS)
+    figures = PageAction(id="figures", label=build_text("service.recall.figures"))
     return ServicePage(
         id=f"recall-{is_decision}-{step}",
         title=both("Game recall", "Rappel des parties"),

@@ -195,10 +195,10 @@ def _audit_export(
         export.write_export(journal, key, file, now)
     with (games / EXPORT).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
-        report = Auditor(GameFiles((games,))).run(
+        report = Auditor(GameFiles((games,))).audit_entries(
             reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
         )
-    history.games = report.games
+    history.games = report.game_count
     history.findings += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
-    if is_idle and report.games_open:
-        history.findings.append(f"audit: {report.games_open} games were never closed")
+    if is_idle and report.open_game_count:
+        history.findings.append(f"audit: {report.open_game_count} games were never closed")

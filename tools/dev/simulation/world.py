@@ -31,7 +31,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.mqtt import create_progressive_link
-from egm.staff.words import say_local, say_plain
+from egm.staff.words import build_local_text, build_plain_text
 from egm.testing.cable import LossyCable
 from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
@@ -104,8 +104,10 @@ class World:
             self.twins[name] = protocol.twin(name, self.cables[name])
             self.twins[name].currency = self.profile.currency
         self._features = Features(
-            replace(feature, services=tuple(self._replace_threaded_services(feature.services)))
-            for feature in FEATURES.all
+            replace(
+                feature, service_factories=tuple(self._replace_threaded_services(feature.service_factories))
+            )
+            for feature in FEATURES.features
         )
         self.host = Host(self.exchange_with_host) if setup.host else None
         self._wire: HostWire | None = None
@@ -284,7 +286,7 @@ class World:
 
     def _create_sas_lines(self, context: MachineContext) -> Iterator[BackgroundService]:
         readings = MeterReadingCache(context.engine.machine.journal)
-        for name, settings in context.file.sas.items():
+        for name, settings in context.cabinet_file.sas.items():
             line = LoopLine(context, name, settings, readings)
             self._wire = HostWire(line, context.clock)
             yield line
@@ -348,7 +350,7 @@ class World:
     @property
     def first_start_choices(self) -> tuple[PageText, ...]:
         """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
-        return (say_local(load_profile(self.setup.jurisdiction).title), say_plain("UTC"))
+        return (build_local_text(load_profile(self.setup.jurisdiction).title), build_plain_text("UTC"))
 
     @property
     def first_start_answers(self) -> Mapping[str, str]:

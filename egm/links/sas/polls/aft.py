@@ -83,7 +83,7 @@ def find_transfers(host: SasHost) -> HostTransferInterface | None:
     """Return the interface by which this host may order transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
     serves_this_line = money.money_line_name == host.name and (money.can_transfer or money.can_award_bonuses)
-    return HostTransferInterface(host.context.engine, host.context.handle) if serves_this_line else None
+    return HostTransferInterface(host.context.engine, host.context.submit_event) if serves_this_line else None
 
 
 #: Transfer codes of poll 72: query a result, query it without marking it as read, cancel.

@@ -50,7 +50,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
     """Compute the ROM signature, and queue it as the delayed reply to the host's request; record a failure."""
     try:
         signature = await compute_rom_signature(
-            Scope(cabinet_definitions=list_own_files(host.context.file)), seed
+            Scope(cabinet_definitions=list_own_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
         host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, why=str(error)))

@@ -65,7 +65,7 @@ def find_tickets(host: SasHost) -> HostTicketInterface | None:
     """Return the interface of the tickets that this host validates, or None if it validates none here."""
     money = host.machine.component(HostMoney)
     if money.validation.is_by_host and money.money_line_name == host.name:
-        return HostTicketInterface(host.context.engine, host.context.handle)
+        return HostTicketInterface(host.context.engine, host.context.submit_event)
     return None
 
 

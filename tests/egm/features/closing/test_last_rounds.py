@@ -49,7 +49,7 @@ def audit(rig, folder):
     rig.journal.self_audit()
     rig.close()
     with open_view(folder) as view:
-        return Auditor(GameFiles()).run(view.iter_bodies()).findings
+        return Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("S-55")
@@ -179,9 +179,9 @@ def test_bets_that_stand_are_played_on_after_the_last_round(tables, tmp_path):
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=0)
     for total in ((3, 3), (2, 3), (2, 3), (2, 3)):  # the point is six, then three throws that do not decide
-        rig.machine.chance = ScriptedChance(*(value - 1 for value in total))
+        rig.machine.random_service = ScriptedChance(*(value - 1 for value in total))
         assert play(rig, {"pass": 10} if total == (3, 3) else {"field": 10})
-    rig.machine.chance = ScriptedChance(2, 2)  # three and three: the point is made
+    rig.machine.random_service = ScriptedChance(2, 2)  # three and three: the point is made
     assert play(rig, {"field": 10})
     assert told(rig) == [("table_closes",)]
     assert not play(rig, {"pass": 10})
@@ -208,7 +208,7 @@ def test_a_form_with_minutes_that_are_none_is_refused():
         ("1441", "out_of_range"),
     ):
         with pytest.raises(FieldError, match="minutes") as error:
-            form.fields[0].read(text)
+            form.fields[0].parse_text(text)
         assert error.value.reason == reason
 
 

@@ -141,7 +141,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(rig, tm
         again = MachineRig(tmp_path, devices=("printer",)).boot()
         assert (
             "it was replaced by an older ledger or by that of another machine"
-            in again.machine.faults["ticket_ledger"]["detail"]
+            in again.machine.active_faults["ticket_ledger"]["detail"]
         )
         again.offer_ticket(number)
         assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)

@@ -54,7 +54,7 @@ def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecisio
 
 
 def wrong(rig: MachineRig) -> list[str]:
-    report = Auditor(GameFiles([VECTORS])).run(rig.journal.iter_bodies())
+    report = Auditor(GameFiles([VECTORS])).audit_entries(rig.journal.iter_bodies())
     return [f"{finding.id}: {finding.why}" for finding in report.findings]
 
 
@@ -64,7 +64,7 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
-    owed = {key for key in FEATURES.keys if key.clear_action is ClearAction.OWED}
+    owed = {key for key in FEATURES.storage_keys if key.clear_action is ClearAction.OWED}
     assert owed == CLAIM_MAKER_BY_KEY.keys() | KEY_SETTLED_WITH.keys()
     assert not CLAIM_MAKER_BY_KEY.keys() & KEY_SETTLED_WITH.keys()
 
@@ -348,7 +348,7 @@ def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig = again(rig, tmp_path, paper_1=build_paid_decision(2000))
-    assert rig.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert rig.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert (rig.state, rig.credit_cents) == (State.TILT, 0)
     rig.close()
     rig = MachineRig(tmp_path, devices=SOLD).boot()

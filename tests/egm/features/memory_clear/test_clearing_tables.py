@@ -8,7 +8,7 @@ from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.records.tables import list_standing_tables
-from egm.staff.words import say
+from egm.staff.words import build_text
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import Menu
@@ -43,7 +43,7 @@ def evening(tmp_path, monkeypatch):
             return owed
 
         def wrong(self):
-            report = Auditor(GameFiles([tmp_path / "games"])).run(rooms[-1].journal.iter_bodies())
+            report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rooms[-1].journal.iter_bodies())
             return [each.why for each in report.findings]
 
     yield Evening()
@@ -67,7 +67,9 @@ def recall_answers(rig):
     """The rows of the last game's answers on its recall page."""
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     tables = menu.touch(menu.page.tables[0].rows[0].action).page.tables
-    answers = [row for table in tables if table.title == say("service.recall.choices") for row in table.rows]
+    answers = [
+        row for table in tables if table.title == build_text("service.recall.choices") for row in table.rows
+    ]
     menu.home().touch("leave")
     return answers
 

@@ -90,7 +90,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     assert "paid" in told.possible_decisions
     assert told.proposed.details == {}
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
-    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
     rig.close()
 
@@ -104,6 +104,6 @@ def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path))
-    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
     rig.close()

@@ -189,10 +189,10 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
     beside = RunningPositions()
     for number, room in enumerate(hall.rooms, 1):
         room.machine.install(beside)
-        beside.by_number[number] = RunningPosition(
+        beside.position_by_number[number] = RunningPosition(
             engine=room.engine,
-            handle=room.happen,
-            snapshot=lambda: None,
+            submit_event=room.happen,
+            build_snapshot=lambda: None,
             update_tower_light_and_bell=lambda: None,
             has_own_io_board=number == 1,
         )
@@ -805,9 +805,9 @@ def test_a_position_that_plays_a_round_cannot_be_removed(hall):
     hall.open_play().play_round(third, games=1)
     lost = "position 3 still has a round of a tournament that has not ended"
     with pytest.raises(OperatorError, match=lost):
-        refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.storage_keys, "CAD")
     assert hall.end("failed", third) is None
-    refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.keys, "CAD")
+    refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.storage_keys, "CAD")
 
 
 def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):

@@ -293,14 +293,14 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
     assert hall.fill("tournament_leave") is None
     bodies = list(hall.room.journal.iter_bodies())
     hall.room.close()
-    whole = Auditor(GameFiles()).run(bodies)
-    assert (whole.findings, whole.games) == ([], 2)
+    whole = Auditor(GameFiles()).audit_entries(bodies)
+    assert (whole.findings, whole.game_count) == ([], 2)
     for pause in range(1, len(bodies)):
         first = Auditor(GameFiles())
-        assert first.run(bodies[:pause]).findings == []
+        assert first.audit_entries(bodies[:pause]).findings == []
         point.save_auditor(first, tmp_path / "point")
-        second = point.load_auditor(tmp_path / "point", GameFiles()).run(bodies[pause:])
-        assert (second.findings, second.games) == ([], 2), pause
+        second = point.load_auditor(tmp_path / "point", GameFiles()).audit_entries(bodies[pause:])
+        assert (second.findings, second.game_count) == ([], 2), pause
 
 
 ONE_MACHINE = describe_machine(("games = 100", "games = 2"))
@@ -595,7 +595,7 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
     sales = [n for n, each in enumerate(entries) if each["kind"] == "tournament.entry"]
 
     def list_notices(told):
-        report = Auditor(GameFiles()).run(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
+        report = Auditor(GameFiles()).audit_entries(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
         return [notice.why for notice in report.notices if "record.entry" in notice.why]
 
     assert list_notices(entries) == []
@@ -612,7 +612,7 @@ def test_the_audit_notes_a_sale_out_of_order(tmp_path):
         assert hall.sell(number, f"P-{number}", start="later") is None
     bodies = [*hall.room.journal.iter_bodies()]
     hall.room.close()
-    report = Auditor(GameFiles()).run(bodies)
+    report = Auditor(GameFiles()).audit_entries(bodies)
     assert report.findings == []
     assert [why for why in (notice.why for notice in report.notices) if "record.entry" in why] == [
         "record.entry: entry 2 was sold after entry 4: not in the order of sale"
