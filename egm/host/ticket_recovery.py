@@ -56,7 +56,7 @@ from rng import RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_TICKET_TAKEN_KINDS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
+_TICKET_CREDITED_KINDS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
 def open_ticket_desk(
@@ -65,7 +65,7 @@ def open_ticket_desk(
     profile: Profile,
     clock: Clock,
     times: Timekeeper,
-    chance: Callable[[], RandomService | None],
+    find_random_service: Callable[[], RandomService | None],
     validation: Validation = Validation.STAND_ALONE,
     *,
     is_accounted: Callable[[TicketRecord], bool],
@@ -80,7 +80,7 @@ def open_ticket_desk(
 
     def below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
-        service = chance()
+        service = find_random_service()
         if service is None:
             raise InvariantError(
                 "a ticket number was requested before the random number generator was started"
@@ -151,7 +151,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
     This happens only if the power fails between credit and redemption, and a cashier releases the ticket
     meanwhile. The credit stays; staff must find out who else was paid.
     """
-    latest_credits = machine.journal.entries(_TICKET_TAKEN_KINDS, limit=POSITIONS_MAX, newest_first=True)
+    latest_credits = machine.journal.entries(_TICKET_CREDITED_KINDS, limit=POSITIONS_MAX, newest_first=True)
     for entry in list(latest_credits):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)

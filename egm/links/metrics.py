@@ -254,8 +254,12 @@ def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) ->
     return check_host
 
 
-def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplication":
-    """Return the application with token authentication (RFC 6750); a wrong token is refused."""
+def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIApplication":
+    """Return the application with token authentication (RFC 6750).
+
+    A request with a wrong token is refused. A request without a token is served, as one that is not
+    authenticated.
+    """
 
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Serve a request for metrics without credentials or with the token; refuse a wrong token."""
@@ -293,7 +297,7 @@ class MetricsExporter:
         names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
         application = make_wsgi_app(registry)
         self._server.set_app(
-            _restrict_to_hosts(_require_token(application, token) if token else application, names)
+            _restrict_to_hosts(_refuse_wrong_token(application, token) if token else application, names)
         )
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         self._thread.start()

@@ -75,7 +75,7 @@ class Setting:
         self._sign(
             SignCabinetFileStep(
                 id="signing",
-                folder=self.state.root,
+                wrong_pins_folder=self.state.root,
                 now=self.now,
                 required_permission=Permission.CONFIGURE,
                 state=self.state,

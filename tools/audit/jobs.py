@@ -54,19 +54,18 @@ class _Job:
 
     first_entry_number: int
     """The number of the first entry in the batch."""
-    batch: list[bytes]
+    entry_bodies: list[bytes]
+    """The encoded entries of the batch."""
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
         """Wait for the search to end; return the batch and its runs of plain games. Raises :class:`JobError`."""
         try:
-            return self.batch, self.result.result()
+            return self.entry_bodies, self.result.result()
         except BrokenProcessPool as error:
             raise JobError(_PROCESS_ENDED_ERROR) from error
         except Exception as error:
-            where = (
-                f"the entries {self.first_entry_number} to {self.first_entry_number + len(self.batch) - 1}"
-            )
+            where = f"the entries {self.first_entry_number} to {self.first_entry_number + len(self.entry_bodies) - 1}"
             raise JobError(
                 f"the journal was not verified: the check of {where} failed ({error!r})"
             ) from error

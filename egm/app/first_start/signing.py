@@ -59,17 +59,15 @@ RESTORED_REASON: Final = "put back from the memory"
 
 @dataclass(slots=True)
 class SignersStep(SetupStep):
-    """A first-start step in which the required number of persons prove who they are.
+    """A first-start step in which the required number of persons enter their staff numbers and PINs.
 
-    Then ``execute_signed_action`` is called.
-
-    ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
-    terminal.
+    :meth:`read_roster` returns the persons who may sign. After the last of them, :meth:`execute_signed_action` is
+    called. Too many wrong PINs lock a staff number, as at any terminal.
     """
 
     id: str
-    folder: Path
-    """The folder in which wrong PINs are counted."""
+    wrong_pins_folder: Path
+    """The state folder, whose file of wrong PINs counts them for every terminal of the machine."""
     now: Callable[[], datetime]
     required_permission: Permission
     """The permission that each signer must have."""
@@ -154,7 +152,7 @@ class SignersStep(SetupStep):
     def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
-            with edit_wrong_pins(self.folder, wait=True) as noted:
+            with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
@@ -364,7 +362,7 @@ def create_restore_step(
             identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
-        folder=state.root,
+        wrong_pins_folder=state.root,
         now=now,
         required_permission=Permission.CONFIGURE,
         state=state,

@@ -193,7 +193,7 @@ def build_steps(
         EnrolStaffStep(clock.now, digest),
         SignCabinetFileStep(
             id="signing",
-            folder=state.root,
+            wrong_pins_folder=state.root,
             now=clock.now,
             required_permission=Permission.CONFIGURE,
             state=state,

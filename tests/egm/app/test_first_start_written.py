@@ -49,7 +49,7 @@ def drafted():
 def step(folder, file):
     return SignCabinetFileStep(
         id="signing",
-        folder=folder.root,
+        wrong_pins_folder=folder.root,
         now=CLOCK.now,
         required_permission=Permission.CONFIGURE,
         state=folder,

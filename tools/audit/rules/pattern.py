@@ -179,7 +179,7 @@ class ObjectWithMembers:
 
 @dataclass(frozen=True, slots=True)
 class OwnEntryId:
-    """A pattern for an entry id that contains the entry's own sequence number, in the present or an earlier form."""
+    """A pattern for the id that a journal forms from the entry's kind and sequence number (:func:`_match_entry_id`)."""
 
 
 #: The pattern of an entry's own id.
@@ -277,7 +277,7 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
         case ObjectWithMembers():
             return _compile_has(pattern)
         case OwnEntryId():
-            return _match_own_id
+            return _match_entry_id
         case _:
             return _compile_exact(pattern)
 
@@ -293,8 +293,11 @@ def _compile_exact(expected: Any) -> Matcher:
     return match
 
 
-def _match_own_id(value: Any, scope: CheckContext) -> None:
-    """Check that an entry's id contains the entry's own sequence number."""
+def _match_entry_id(value: Any, scope: CheckContext) -> None:
+    """Check that an id is the one formed from the entry's kind, its sequence number and the journal's tag.
+
+    Earlier versions formed it from kind and sequence number only.
+    """
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.journal_tag}", f"{kind}#{sequence}"):
         raise PatternMismatch(
