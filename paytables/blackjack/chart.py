@@ -20,12 +20,12 @@ from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitBranch
 
 #: The dealer's first cards in chart order.
 DEALER_UP_CARDS: Final = (*range(2, TEN + 1), ACES)
-#: A cell of a chart's column: whether a hand is soft, and its total.
-Cell: TypeAlias = tuple[bool, int]
+#: What a chart decides by, beside the dealer's first card: whether a hand is soft, and its total.
+HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
 Answer: TypeAlias = tuple[int, bool]
-#: The cells in the order of evaluation: drawing a card leads only to cells listed before.
-CHART_CELL_ORDER: Final[tuple[Cell, ...]] = (
+#: The totals in the order of evaluation: drawing a card leads only to totals listed before.
+TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(BEST_TOTAL, 11, -1)),
     *((True, total) for total in range(BEST_TOTAL, 11, -1)),
     *((False, total) for total in range(11, 3, -1)),
@@ -52,8 +52,8 @@ class TotalsChart:
     a pair is played by its total.
     """
 
-    answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
-    """The decision by (dealer's first card, total of the player's hand)."""
+    answer_by_situation: dict[tuple[int, HandTotal], Answer] = field(default_factory=dict)
+    """The decision, by the dealer's first card and the softness and total of the player's hand."""
     pairs: set[tuple[int, int]] = field(default_factory=set)
     """The pairs to split, as (dealer's first card, value of the paired cards)."""
 
@@ -65,7 +65,7 @@ class TotalsChart:
         ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
         """
-        otherwise, doubles = self.answers.get((up, (soft, best)), (STAND, False))
+        otherwise, doubles = self.answer_by_situation.get((up, (soft, best)), (STAND, False))
         if doubles and DOUBLE in options and len(values) == 2:
             return DOUBLE
         return otherwise if otherwise in options else STAND
@@ -96,12 +96,12 @@ class TotalsChart:
         return len(sums) - 1
 
 
-def guess_first_answer(cell: Cell) -> Answer:
+def guess_first_answer(hand_total: HandTotal) -> Answer:
     """Return the decision for a blackjack total with which the search for the best chart starts.
 
     For a total that no hand reaches, the chart keeps this decision.
     """
-    soft, total = cell
+    soft, total = hand_total
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
 
@@ -110,7 +110,7 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     lines = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST_TOTAL + 1):
-            answers = [chart.answers.get((up, (soft, total))) for up in DEALER_UP_CARDS]
+            answers = [chart.answer_by_situation.get((up, (soft, total))) for up in DEALER_UP_CARDS]
             if any(answer is not None for answer in answers):
                 row = [_LETTER_BY_ANSWER[answer or guess_first_answer((soft, total))] for answer in answers]
                 lines.append(f"{name} {total:2} " + "".join(row))
@@ -139,7 +139,7 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
             )
         for up, letter in zip(DEALER_UP_CARDS, row, strict=True):
             if name != "pair":
-                chart.answers[up, (name == "soft", int(total))] = _ANSWER_BY_LETTER[letter]
+                chart.answer_by_situation[up, (name == "soft", int(total))] = _ANSWER_BY_LETTER[letter]
             elif letter == SPLIT_LETTER:
                 chart.pairs.add((up, int(total)))
     return chart
@@ -160,8 +160,8 @@ class _HandInSearch:
     A value is the expected net of the hand, as :class:`~.solve.StrategyEvaluation` computes it.
     """
 
-    cell: Cell
-    """The chart cell (total and softness) that decides this hand."""
+    hand_total: HandTotal
+    """The softness and total by which the chart decides this hand."""
     stand_value: int
     """The value of standing."""
     double_value: int | None
@@ -237,10 +237,12 @@ class _DealerCardColumn:
             part = Fraction(split.ways, have * (have - 1))
             pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
-        self.cells: dict[Cell, list[_HandInSearch]] = {cell: [] for cell in CHART_CELL_ORDER}
-        """The hands that each cell of the chart decides."""
+        self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {
+            hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
+        }
+        """The hands of each softness and total."""
         for place in self.ordered:
-            self.cells[place.cell].append(place)
+            self.hands_by_total[place.hand_total].append(place)
 
     def _build_hands(self, branch: SplitBranch) -> dict[int, _HandInSearch]:
         """Return the blackjack hands of two and more cards that can occur in a branch, fewer cards first.
@@ -291,21 +293,24 @@ class _DealerCardColumn:
 
     def improve(self, chart: TotalsChart) -> None:
         """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
-        answers = {cell: guess_first_answer(cell) for cell in CHART_CELL_ORDER}
+        answers = {hand_total: guess_first_answer(hand_total) for hand_total in TOTALS_IN_EVALUATION_ORDER}
         split: set[int] = set()
         while True:
             self._count_orders(answers, split)
-            better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in CHART_CELL_ORDER}
+            better = {
+                hand_total: self._choose_best_answer(hand_total, answers[hand_total])
+                for hand_total in TOTALS_IN_EVALUATION_ORDER
+            }
             pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
             if better == answers and pairs == split:
                 break
             answers, split = better, pairs
-        for cell, answer in answers.items():
-            if any(hand.weight and hand.draw_value is not None for hand in self.cells[cell]):
-                chart.answers[self.round.up, cell] = answer
+        for hand_total, answer in answers.items():
+            if any(hand.weight and hand.draw_value is not None for hand in self.hands_by_total[hand_total]):
+                chart.answer_by_situation[self.round.up, hand_total] = answer
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
-    def _count_orders(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
+    def _count_orders(self, answers: Mapping[HandTotal, Answer], split: set[int]) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
         for hand in self.ordered:
             hand.weight = 0
@@ -317,16 +322,16 @@ class _DealerCardColumn:
                 for hand in split_pair.start_hands:
                     hand.weight += 1
         for hand in self.ordered:
-            if hand.weight and hand.find_answer_index(answers[hand.cell]) == HIT:
+            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT:
                 for child in hand.next_hands:
                     child.weight += hand.weight
 
-    def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
+    def _choose_best_answer(self, hand_total: HandTotal, current_answer: Answer) -> Answer:
         """Return the best decision for a blackjack total, or ``current_answer`` if it is equally good.
 
         This also stores the values of the total's hands.
         """
-        hands = self.cells[cell]
+        hands = self.hands_by_total[hand_total]
         best_answer = current_answer
         weighed = [hand for hand in hands if hand.weight and hand.draw_value is not None]
         if weighed:

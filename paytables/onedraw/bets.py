@@ -67,8 +67,8 @@ class OneDrawBets(TableRules):
     """The bets of earlier spins that stay on the table: in prison, or on several spins in a row."""
 
     @property
-    def weights(self) -> Mapping[str, int]:
-        """Return the number of equally likely cases of each result of the draw."""
+    def case_count_by_result(self) -> Mapping[str, int]:
+        """Return how many of the equally likely cases of a draw give each result."""
         raise NotImplementedError
 
     @cached_property
@@ -85,9 +85,9 @@ class OneDrawBets(TableRules):
         return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_`` after checking its bets. Raises :class:`WagerError`.
+        """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.
 
-        While bets stay from earlier spins, a spin may cost nothing.
+        If bets of earlier spins are still on the table (:attr:`held_bets`), a wager without new bets is allowed.
         """
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
@@ -102,7 +102,7 @@ class OneDrawBets(TableRules):
         A bet that needs several results in a row is counted as won with this one.
         """
         return_by_seat: dict[int, int] = {}
-        for result in self.weights:
+        for result in self.case_count_by_result:
             credits_by_seat: dict[int, int] = {}
             for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
                 odds = self.by_spot[bet.spot].pays.get(result)
@@ -124,7 +124,7 @@ class OneDrawBets(TableRules):
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         held_bets = held_from_json(table["held"], self.by_spot, self.table.seats)
-        results = set(self.weights)
+        results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.by_spot[bet.spot]
             least, most, step = rules.spot.least, rules.spot.most, rules.spot.step

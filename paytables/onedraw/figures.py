@@ -44,7 +44,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     """
     bets = list_bets_on_table((), wager, table.table_layout.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
-    figures = replace(figures, cycle=sum(table.weights.values()))
+    figures = replace(figures, cycle=sum(table.case_count_by_result.values()))
     choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
@@ -64,8 +64,8 @@ def iter_cases(
 
     ``prison``: the player leaves every stake in prison that may stay there.
     """
-    total = sum(table.weights.values())
-    for result, count in table.weights.items():
+    total = sum(table.case_count_by_result.values())
+    for result, count in table.case_count_by_result.items():
         settlements: list[Settlement] = []
         stand: list[ImprisonedBet] = []
         for bet in bets:
@@ -83,9 +83,9 @@ def iter_cases(
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
     """Return an even-money bet's RTP if the player always leaves the stake in prison, halved at every further zero."""
-    total, pays = sum(table.weights.values()), table.by_spot[spot].pays
-    wins = Fraction(sum(table.weights[result] for result in pays), total)
-    zero = Fraction(sum(table.weights[result] for result in table.zero), total)
+    total, pays = sum(table.case_count_by_result.values()), table.by_spot[spot].pays
+    wins = Fraction(sum(table.case_count_by_result[result] for result in pays), total)
+    zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero), total)
     held_return = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
     return wins * (1 + net) + zero * held_return

@@ -69,10 +69,10 @@ class OneDrawTable(OneDrawBets):
 
     def explain(self) -> tuple[str, ...]:
         """Return, as text, what each kind of bet pays, on how many of the cases, and on how many spots."""
-        total = sum(self.weights.values())
+        total = sum(self.case_count_by_result.values())
         return tuple(
             f"{group}: {spot_rules[0].spot.odds}"
-            f" on {sum(self.weights[result] for result in spot_rules[0].pays):,} of {total:,}"
+            f" on {sum(self.case_count_by_result[result] for result in spot_rules[0].pays):,} of {total:,}"
             + (f", {spot_rules[0].spins} times in a row" if spot_rules[0].spins > 1 else "")
             + f"; {format_count(len(spot_rules), 'spot')}"
             for group, spot_rules in self.groups().items()

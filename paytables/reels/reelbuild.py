@@ -231,7 +231,7 @@ class ReelBuilder:
 
     def find_rows_of_only_line(self) -> tuple[int, ...] | None:
         """Return the row of each reel that the stage's only line reads, or None if it has no such line."""
-        lines = self.list_every_line()
+        lines = self.list_defined_lines()
         if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(self.table.heights))):
             return tuple(row for _, row in lines[0])
         return None
@@ -356,8 +356,11 @@ class ReelBuilder:
             raise self.refuse(f"{where}.of", f"{ANY!r} stands for every symbol, so there is nothing to count")
         return element
 
-    def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
-        """Return every pay line of the stage as (reel, row) cells. Raises :class:`DefinitionError`."""
+    def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return the pay lines that the definition lists for the stage, each as (reel, row) cells.
+
+        Raises :class:`DefinitionError` for a line outside the window, from right to left, or listed twice.
+        """
         lines = []
         for n, line in enumerate(self.table.lines):
             cells: list[tuple[int, int]] = []
@@ -380,7 +383,7 @@ class ReelBuilder:
 
     def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
-        lines = self.list_every_line()
+        lines = self.list_defined_lines()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
                 f"bets.mode.{self.mode.id}.lines",

@@ -32,8 +32,8 @@ class StageInMaking(Protocol):
     def resolve_element(self, where: str, name: str) -> parts.Element:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
-    def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
-        """Return every pay line of the stage as (reel, row) cells."""
+    def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
         self, where: str, pay: Pay, pattern: parts.WinPattern
@@ -65,7 +65,7 @@ class WinnablePrizes:
         A prize cannot be won if no window shows it, or only with substitutes alone. It is refused, or dropped
         if the stage inherits its prizes from another stage.
         """
-        lines = self._builder.list_every_line()
+        lines = self._builder.list_defined_lines()
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
 

@@ -24,7 +24,7 @@ class SpunTable(OneDrawTable):
     """Additional data for the screen: colours of segments, names of signs."""
 
     @cached_property
-    def weights(self) -> Mapping[str, int]:
+    def case_count_by_result(self) -> Mapping[str, int]:
         """Return, for each result, the number of segments of the wheel that give it."""
         return Counter(self.parts)
 

@@ -46,7 +46,7 @@ class SicBoTable(OneDrawTable):
     """The rules of a playable sic bo table, with three dice."""
 
     @cached_property
-    def weights(self) -> Mapping[str, int]:
+    def case_count_by_result(self) -> Mapping[str, int]:
         """Return how many of the 216 throws have each result."""
         return _CASES_BY_THROW
 

@@ -247,18 +247,22 @@ def test_the_best_chart_of_one_deck_is_the_book():
 def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
     book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
     assert format_chart(book) == BASIC
-    assert found.answers == {place: answer for place, answer in book.answers.items() if place[0] == 6}
+    assert found.answer_by_situation == {
+        place: answer for place, answer in book.answer_by_situation.items() if place[0] == 6
+    }
     assert found.pairs == {place for place in book.pairs if place[0] == 6}
 
 
 def test_no_answer_of_the_chart_alone_can_be_better():
     table = policies.StrategyTable(house(), (10,))
     mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).decide_offer).mean
-    changes = [(cell, answer) for (up, cell), answer in parse_chart(BASIC).answers.items() if up == 10]
+    changes = [
+        (cell, answer) for (up, cell), answer in parse_chart(BASIC).answer_by_situation.items() if up == 10
+    ]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
             changed = parse_chart(BASIC)
-            changed.answers[10, cell] = other
+            changed.answer_by_situation[10, cell] = other
             assert table.evaluate(changed.build_chooser(table), changed.decide_offer).mean <= mean, (
                 cell,
                 other,

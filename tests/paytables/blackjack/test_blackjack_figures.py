@@ -200,7 +200,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
         table.evaluate(each.build_chooser(table), each.decide_offer).mean for each in (chart, printed)
     )
     assert said == told
-    assert (up, (False, 4)) in printed.answers
+    assert (up, (False, 4)) in printed.answer_by_situation
 
 
 @pytest.mark.slow
