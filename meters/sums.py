@@ -61,10 +61,11 @@ class PageSums:
 
     # ------------------------------------------------------------------ checking
     def verify(self) -> None:
-        """Check every page of the database that is not being moved; raise JournalDamaged naming the first bad one.
+        """Check every page of the database except those being overwritten from the WAL.
 
-        This also works beside a running machine, which records the pages that it is about to move. If a page
-        does not match, the sums are read again: the page is bad only if its sum has not changed meanwhile.
+        Raises :class:`JournalDamaged` with the number of the first bad page. A running machine may change the
+        file meanwhile. If a page does not match, the sums file is therefore read again: the page is bad only
+        if the sums have not changed.
         """
         self._load()
         page = 1
@@ -76,7 +77,7 @@ class PageSums:
             page = bad_page[0]
 
     def _find_first_bad_page(self, first: int) -> tuple[int, JournalDamaged] | None:
-        """Return the first page from ``first`` on that differs from its sum, with its error, or None."""
+        """Return the first page from ``first`` on that does not match its sum, and the error for it, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
@@ -117,10 +118,10 @@ class PageSums:
         return bool(self._moving)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
-        """Let ``move_wal`` move SQLite's WAL into the database file, and record the sums of the changed pages.
+        """Move SQLite's WAL into the database file with ``move_wal``, and record the sums of the changed pages.
 
-        Return whether the whole WAL was moved, which ``move_wal`` reports. If not (a reader still uses it),
-        the pages stay recorded as moving, and the next call records their sums.
+        ``move_wal`` returns whether it moved the whole WAL, and so does this method. If it did not (a reader
+        still uses the WAL), the pages stay recorded as moving, and the next call records their sums.
         """
         moving = self._moving | self._list_wal_pages()
         if not moving:
@@ -197,7 +198,7 @@ class PageSums:
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving: frozenset[int]) -> None:
-        """Replace the sums file, durably; ``moving`` are the pages that moving the WAL is about to change."""
+        """Replace the sums file durably; ``moving`` are the pages that SQLite is about to overwrite from its WAL."""
         self._moving = moving
         body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
         body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()

@@ -34,7 +34,7 @@ class EntropySource(Protocol):
 
     @property
     def claim(self) -> str:
-        """Return the basis of the claimed entropy, in one sentence."""
+        """Return a sentence for reports on why this much entropy is claimed, and who has assessed it."""
 
     def read_samples(self, count: int) -> bytes:
         """Return the next ``count`` samples of noise. Raises :class:`EntropyFailed` if it cannot provide them all."""
@@ -47,7 +47,7 @@ class KernelSource:
     entropy_bits: Final = Fraction(8)
     """The claimed min-entropy per 8-bit sample, in bits."""
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
-    """The basis of the claimed entropy."""
+    """Why this much entropy is claimed, as text for reports."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` random bytes from the operating system, which may deliver more than 256 in several reads."""
@@ -79,7 +79,7 @@ class HardwareSource:
     sleep: Callable[[float], None] = time.sleep
     """The function that waits between two reads."""
     claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
-    """The basis of the claimed entropy."""
+    """Why this much entropy is claimed, as text for reports."""
 
     @property
     def name(self) -> str:
@@ -135,7 +135,7 @@ class JitterSource:
     entropy_bits: Final = Fraction(1, 2)
     """The claimed min-entropy per 8-bit sample, in bits."""
     claim: Final = "half a bit in 8 believed; about 3 were estimated on one virtual machine; not assessed"
-    """The basis of the claimed entropy."""
+    """Why this much entropy is claimed, as text for reports."""
 
     #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_BYTES: Final = 1 << 17

@@ -90,7 +90,7 @@ class GeneratorStopped:
 
     reason: str
     error: str
-    """The kind of failure that stopped the generator."""
+    """The class name of the error that stopped the generator, such as ``EntropyFailed``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

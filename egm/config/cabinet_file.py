@@ -343,7 +343,11 @@ class CabinetFile(_CabinetTable):
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:
-        """Yield a fault for a second device of a kind at a player position, and for an impossible position or value."""
+        """Yield the faults of the cabinet file's devices.
+
+        A fault is a position that the machine does not have, a second device of one kind at a position, or coin
+        or bill values that do not fit the device's channels.
+        """
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"

@@ -205,9 +205,10 @@ class TransientPrintLedger:
         self.print_state_history.append((job.job_id, PrintState.PENDING))
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Store the ticket's next state, and close its record in a final one.
+        """Store the next state of the open ticket's print job; after a final state, no ticket is open.
 
-        Raises LedgerOrderError if the ticket is not open, or if the state may not follow its last one.
+        Raises LedgerOrderError if another ticket or none is open, or if this state may not follow the present
+        one.
         """
         if self._record is None or self._record.job.job_id != job_id:
             raise LedgerOrderError(f"ticket {job_id} is not the open ticket; found {self._record}")

@@ -95,9 +95,10 @@ class StorageKeys:
         return iter(self._key_by_name.values())
 
     def find_key(self, name: str) -> Key | None:
-        """Return the declared key to which a name in the journal's state belongs, or None if no feature declares it.
+        """Return the key that declares ``name``, a name in the journal's state; None if no feature declares it.
 
-        A position's number before the name, as in ``2/game``, is ignored.
+        ``name`` may begin with the number of a player position (``2/game``), and may continue a key prefix
+        (``door:main``).
         """
         key = self._key_by_name.get(name)
         if key is not None:

@@ -250,7 +250,7 @@ class LinkPage(MenuPage):
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
-        """Open the form of the link enrolment step that was touched."""
+        """Open the form of the enrolment step ``action``; refuse a step that is not possible now."""
         steps = _list_open_forms(machine)
         return OpenPage(FormFillingPage(steps[action])) if action in steps else build_refusal("not_offered")
 

@@ -1,9 +1,9 @@
-"""The open service menu: a stack of menu pages that a person has opened, of which the last one is shown.
+"""The open service menu: the stack of menu pages that a person has opened. The screen shows the top page.
 
-A menu page creates its content from the machine's memory each time it is shown, and returns where an answer
-leads. The menu holds no durable state: the signed-in person is in the journal
-(:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a restart
-the menu is closed.
+A page builds its content from the machine's memory each time it is shown. It answers a touch with a result:
+stay, open a page, go back, or submit an event; only such an event, which the state table accepts or refuses,
+changes anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in
+the journal (:attr:`~egm.staff.keys.StaffKey.MENU`).
 """
 
 from collections.abc import Callable, Mapping

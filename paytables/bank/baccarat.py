@@ -67,7 +67,7 @@ class BaccaratBet(BankBet):
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
     """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
-    """Whether a win with two cards that is not a natural does not count."""
+    """Whether ``margins`` are paid only if the winning hand has three cards; a natural is paid ``pays`` in any case."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this baccarat bet may be paid."""

@@ -76,7 +76,7 @@ class BanqueShoe(ShoeRules):
 
     @property
     def cards_min(self) -> int:
-        """Return the number of cards that the longest round needs."""
+        """Return how many cards must be left in the shoe for another round: as many as the longest round needs."""
         return CARDS_MAX
 
 

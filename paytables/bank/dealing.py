@@ -55,10 +55,7 @@ class ShoeRules(Strict):
 
     @property
     def cards_min(self) -> int:
-        """Return the fewest cards in the shoe with which another round may start.
-
-        These are the cards behind the stop card and one more.
-        """
+        """Return how many cards must be left in the shoe for another round: one more than lie behind the stop card."""
         return (self.stop or 0) + 1
 
     def check_players(self, players: int) -> None:

@@ -103,7 +103,10 @@ _PAIR_INDEXES: Final[Mapping[Pair, int]] = {
 
 @cache
 def _index_insurable_hands(decks: int) -> dict[int, int]:
-    """Return, for each two-card blackjack hand, the index of its insurance decision in a stored strategy."""
+    """Return the insurance decision's index for each packed hand of two cards.
+
+    The index counts from the first of the insurance decisions in a stored strategy.
+    """
     hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
     return {hand: index for index, hand in enumerate(hands)}
 

@@ -298,9 +298,9 @@ def _draw_card(shoe: _SampledShoe) -> int:  # pragma: no cover (compiled)
 def _record_shoe_and_shuffle(
     steps: _CompiledSteps, shoe: _SampledShoe, rules: _SampledRules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
-    """Record the net of a finished simulated blackjack shoe and start a new one.
+    """Add the rounds and the net result of a finished shoe to ``shoes``, then shuffle and burn cards.
 
-    Return False, without a new shoe, if enough rounds were played.
+    Return True if another shoe can be played. Return False, without shuffling, if enough rounds were simulated.
     """
     at = shoe.counters
     if at[2]:

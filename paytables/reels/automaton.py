@@ -50,7 +50,7 @@ class LinePrize:
 
 @dataclass(frozen=True, slots=True)
 class GraphEnd:
-    """The result of one pay component (a line, ways or a scatter) after it has read the reels of a window."""
+    """What one pay component (a line, ways or a scatter) wins in one window: the prize, and the cells that won it."""
 
     prize: LinePrize | None = None
     """The prize won, or None."""
@@ -74,7 +74,7 @@ class GraphEnd:
         return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.winning_mask))
 
 
-#: The end of a path that wins nothing.
+#: The result of a component that wins nothing.
 NO_WIN_END: Final = GraphEnd()
 
 S = TypeVar("S", bound=Hashable)

@@ -325,16 +325,16 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
 
 
 class _Step(NamedTuple):
-    """A step in which several pay components read one reel together."""
+    """One step of several pay automata over the same reel, and the letters of the reel that lead to it."""
 
     number: int
-    """The number of the histogram of letters that the reel shows to the components."""
+    """The number of the step, which is its own in the whole :class:`_Walk`."""
     next_nodes: Nodes
-    """The nodes of the components after the step."""
+    """The node of each component's automaton after the step."""
     factor: int
     """The product of the factors by which the step multiplies their weights."""
     terms: list[tuple[int, Letters]]
-    """The letter combinations that take the step, each with the sign of its count in the sum."""
+    """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None
     """The product of the components' wins if all of them are finished; else None."""
 
@@ -353,8 +353,8 @@ class _Walk:
         self._sums: dict[tuple[Nodes, tuple[int, ...]], int] = {}
         """The sums computed so far."""
         self._steps: dict[Nodes, list[_Step]] = {}
-        self._sum_count = 0
-        """The number of sums computed so far."""
+        self._step_count = 0
+        """The number of steps listed so far; the next step gets the next number."""
 
     def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.
@@ -386,11 +386,11 @@ class _Walk:
         for options in product(
             *(g.list_live_steps(n) if g.row[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT for n in nodes)
         ):
-            self._sum_count += 1
+            self._step_count += 1
             target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(
                 _Step(
-                    self._sum_count,
+                    self._step_count,
                     target,
                     prod(o[1] for o in options),
                     [

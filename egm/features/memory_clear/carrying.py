@@ -1,9 +1,9 @@
 """Authorised memory clear: the persons' decision on each claim of the old memory, and its execution.
 
-If the copies prove one history, its last state is owed. If they contradict each other, the larger claim is
-proposed, and the persons name the copy to follow. If acknowledged entries are missing after the last one that
-can be read, each claim says so, because it may have been paid since; then the persons may also decide that
-nothing is owed. The new journal's first entry records every claim, what each copy says about it and the
+If the copies prove one history, its last state is owed. If the copies contradict each other, the larger claim
+is proposed, and the persons choose the copy whose claim is right. If acknowledged entries are missing after the
+last readable one, each claim says so, because it may have been paid since; then the persons may also decide
+that nothing is owed. The new journal's first entry records every claim, what each copy says about it and the
 decision; its next entries execute the decisions.
 """
 
@@ -111,16 +111,16 @@ class ProposedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDecision:
-    """The persons' decision on one claim.
-
-    ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy of the memory
-    to follow.
-    """
+    """What the persons who clear the memory decided about one claim."""
 
     decision: str
+    """``carried``, ``paid`` or ``ended``."""
     amount_cents: int | None = None
+    """The amount paid by hand, if the claim was paid."""
     by: str = ""
+    """Who paid by hand, if the claim was paid."""
     copy: str = ""
+    """The copy whose version of the claim counts, ``first`` or ``second``; empty if the copies agree on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _collect_claims(
 def _list_copies_with_claim(
     claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
 ) -> dict[str, Claim]:
-    """Return the versions of a memory-clear claim in the copies of the old memory that have it, by the copy's name."""
+    """Return each copy's version of a claim, by the copy's name; a copy without the claim is left out."""
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 

@@ -50,7 +50,11 @@ class DeclarationMismatch(PatternMismatch):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTransfer:
-    """A transfer that a rule requires, as patterns: ``source``, ``target``, ``cents`` (minor units) and ``dims``."""
+    """A transfer that a rule requires, as patterns.
+
+    ``source`` and ``target`` are accounts, ``cents`` the amount in minor units, and ``dims`` the transfer's own
+    dimensions: names and values, such as the ticket kind, by which meters split the amount.
+    """
 
     source: str
     target: str
@@ -90,7 +94,7 @@ class AuditRule:
     ``held_source``, ``held_target`` and ``held_cents``.
     """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
-    """Patterns of the dimensions of the entry's transfers."""
+    """Patterns of the dimensions that apply to all transfers of the entry, such as game and denomination, by name."""
     allowed_states: frozenset[State] | None = None
     """The machine states in which the entry is allowed, as derived from the memory before it.
 

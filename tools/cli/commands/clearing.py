@@ -80,10 +80,10 @@ class _Money:
 @_SECOND
 @add_format_options
 def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
-    """Read both copies as far as each is intact; print what is intact, what is suspect, and every claim.
+    """Show what can be read of a damaged memory: the meters in both copies, and every claim on the machine.
 
-    Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 if the
-    memory is damaged.
+    A meter or claim is suspect if the copies differ on it. `egm audit clear` must state for each claim whether
+    it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
     """
     folder = find_memory_folder(state, second)
     result = inspect_claims(folder, FEATURES, second_dir=second)
@@ -345,9 +345,9 @@ def clear_(
 ) -> None:
     """Move the whole memory aside as evidence, and start a new journal that owes what the old one owed.
 
-    Every claim that `egm audit inspect` shows is settled or carried over by name, or carried over with
-    --carry-others. If staff are enrolled on the machine, both people give staff numbers and prove them with
-    their PINs. An interrupted clear is completed as it was authorised.
+    State with --claim what happens to each claim that `egm audit inspect` shows; --carry-others carries over
+    the claims that are not named. If staff are enrolled on the machine, both people give their staff numbers
+    and are asked for their PINs. An interrupted clear is completed as it was authorised.
     """
     folder = state or default_state_dir()
     try:
