@@ -86,7 +86,7 @@ class ArchiveEnd:
 
     @cached_property
     def genesis(self) -> StoredEntry:
-        """Return the first entry of the journal to which the archive belongs."""
+        """Return the first entry of the archive's journal."""
         return decode(self.genesis_body.encode())
 
 
@@ -136,7 +136,7 @@ class Archive:
         ranges = {
             (int(match[1]), int(match[2]))
             for folder in self.folders
-            for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder))
+            for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.list_names(folder))
             if match is not None
         }
         return sorted(pair for pair in ranges if pair[1] <= last_archived)
@@ -146,7 +146,7 @@ class Archive:
         public_key, last_found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
-                for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder)):
+                for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.list_names(folder)):
                     if match is None or int(match[2]) <= max(sequence, last_found):
                         continue
                     with suppress(JournalDamaged):
@@ -304,7 +304,7 @@ class Archive:
                 entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
             )
 
-    def kinds(self) -> set[str]:
+    def list_kinds(self) -> set[str]:
         """Return every kind of entry in the archive, as recorded in its newest segment."""
         for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
@@ -331,7 +331,7 @@ class Archive:
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: IdentifierIndex, digest: str) -> str:
-        """Return why ``index`` is not the index of identifiers with this SHA-256, or an empty string if it is."""
+        """Return why ``index`` is not the index of identifiers with this SHA-256; empty if it is."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -341,7 +341,7 @@ class Archive:
         return ""
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
-        """Return the paths, one per medium, at which the intact index of identifiers is missing or differs."""
+        """Return the path of the index of identifiers on each medium that lacks it or has another one."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
@@ -393,7 +393,9 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
     Its content is proved as always; only missing segments at its end cannot be detected.
     """
     names = sorted(
-        match[0] for match in map(_SEGMENT_NAME_PATTERN.fullmatch, storage.names(folder)) if match is not None
+        match[0]
+        for match in map(_SEGMENT_NAME_PATTERN.fullmatch, storage.list_names(folder))
+        if match is not None
     )
     if not names:
         return Archive(storage, (folder,), lambda: None)

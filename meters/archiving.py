@@ -82,7 +82,7 @@ class Archivist:
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, last_archived)
         previous_segment = "" if boundary is None else boundary.segment_digest
-        known_kinds = self._archive.kinds()
+        known_kinds = self._archive.list_kinds()
         name = format_segment_name(last_archived + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
@@ -122,7 +122,7 @@ class Archivist:
         ``last_archived`` is the last entry that is recorded as archived.
         """
         self._storage.make_folder(folder)
-        left = [name for name in self._storage.names(folder) if is_left_over_file(name, last_archived)]
+        left = [name for name in self._storage.list_names(folder) if is_left_over_file(name, last_archived)]
         for name in left:
             self._storage.remove(folder / name)
         if left:

@@ -186,7 +186,7 @@ _ACCOUNT_PATTERNS: Final = tuple((compile_account_pattern(a.pattern), a) for a i
 
 @lru_cache(maxsize=4096)
 def find_account(name: str) -> Account:
-    """Return the account of the chart to which an account name belongs; raise :class:`UnknownAccount` if none does."""
+    """Return the chart's account whose pattern matches the name. Raises :class:`UnknownAccount` if none does."""
     for pattern, line in _ACCOUNT_PATTERNS:
         match = pattern.fullmatch(name)
         if match and match.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:

@@ -80,7 +80,7 @@ def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Led
         ledger.counts[name, tuple(sorted(dims.items()))] = times
     ledger.marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
     ledger.state = dict(saved["state"])
-    for name in ledger.accounts():
+    for name in ledger.list_accounts():
         find_account(name)
     return ledger
 

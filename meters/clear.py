@@ -71,9 +71,9 @@ class Clearance:
     reason: str
     """Why the memory is cleared."""
     challenge: str
-    """The code of the inspection on which the authorisation is based."""
+    """The code that :attr:`JournalInspection.challenge` gave for the memory that the two people inspected."""
     opening: Sequence[Transaction] = ()
-    """The entries after the first of the new journal, which settle or carry over what is owed."""
+    """The second and following entries of the new journal; they settle or carry over what is owed."""
     claims_record: Mapping[str, JSON] | None = None
     """What the first entry of the new journal records about the amounts owed, or None."""
     owed_cents: int = 0
@@ -214,7 +214,7 @@ def _move_all(
     _move_files_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
     for folder, aside in ((second, second / CLEARED_FOLDER / evidence.name), (state_dir, evidence)):
-        if medium.names(folder / ARCHIVE):
+        if medium.list_names(folder / ARCHIVE):
             _move_files_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
     if not _is_key_intact(medium, state_dir, second):
         _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (KEY_NAME,))
@@ -259,7 +259,7 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
 def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
     """Move the files of ``folder`` whose names have one of these endings into ``target``, durably."""
     medium.make_folder(target)
-    for name in medium.names(folder):
+    for name in medium.list_names(folder):
         if name.endswith(endings):
             _move_file(medium, folder / name, target / name)
     medium.sync_folder(target)

@@ -277,7 +277,7 @@ class JournalCopies:
         if (
             scan_before.damage
             or scan_before.sequence != keep
-            or scan_before.head_hex != self.database.hash_at(keep)
+            or scan_before.head_hex != self.database.read_hash(keep)
         ):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
         _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
@@ -296,8 +296,8 @@ class JournalCopies:
         """
         last, head_hex = self.database.read_last()
         common = min(last, scan.sequence)
-        database_hash = head_hex if common == last else self.database.hash_at(common)
-        log_hash = scan.head_hex if common == scan.sequence else log.hash_at(common)
+        database_hash = head_hex if common == last else self.database.read_hash(common)
+        log_hash = scan.head_hex if common == scan.sequence else log.read_hash(common)
         if database_hash != log_hash:
             raise JournalDamaged(
                 "both copies",
@@ -349,7 +349,7 @@ class JournalCopies:
             )
         base, _ = self.database.read_base()
         for head in heads:
-            if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
+            if head.sequence >= base and self.database.read_hash(head.sequence) != head.hash_hex:
                 raise JournalDamaged(
                     "both copies", f"entry {head.sequence} differs from the acknowledged one"
                 )

@@ -153,7 +153,7 @@ class DatabaseReader:
         """Return the sequence of the first entry in the database (1 if it has none)."""
         return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
-    def hash_at(self, sequence: int) -> str:
+    def read_hash(self, sequence: int) -> str:
         """Return the hash of the entry ``sequence``; raise :class:`JournalDamaged` if it is not in the file."""
         if sequence == 0:
             return GENESIS_HASH
@@ -167,7 +167,7 @@ class DatabaseReader:
 
     def iter_sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
         """Yield every entry after sequence ``after`` with its seal, checking that each continues the chain."""
-        head_hex = self.hash_at(after)
+        head_hex = self.read_hash(after)
         sequence = after
         while True:
             rows = self.run(
@@ -196,7 +196,7 @@ class DatabaseReader:
             for row in self.run(f"{_SELECT_ENTRIES_SQL} WHERE ref = ? ORDER BY sequence", (ref,))
         ]
 
-    def kinds(self) -> list[str]:
+    def list_kinds(self) -> list[str]:
         """Return every kind of entry in the database, sorted (one index step per kind)."""
         kind_names: list[str] = []
         while True:

@@ -37,7 +37,7 @@ class DiskReserve:
         full = ""
         for folder in self._folders:
             try:
-                free = self._storage.free_bytes(folder)
+                free = self._storage.count_free_bytes(folder)
                 intact = self._is_intact(folder)
                 if free >= (self._size // 4 if intact else 2 * self._size):
                     if not intact:

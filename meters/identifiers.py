@@ -72,7 +72,7 @@ class IdentifierCollector:
     """Collector of the index records that one archive segment needs, from the segment's entries in order."""
 
     def __init__(self) -> None:
-        self._open: dict[str, int] = {}
+        self._sequence_by_open_play: dict[str, int] = {}
         """Plays that started but did not end in this segment, by the id of their first entry."""
         self._records: list[bytes] = []
         """The index records collected so far."""
@@ -82,11 +82,11 @@ class IdentifierCollector:
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
-                self._open[entry.id] = entry.sequence
-        elif play is None or self._open.get(play[1]) != play[0]:
+                self._sequence_by_open_play[entry.id] = entry.sequence
+        elif play is None or self._sequence_by_open_play.get(play[1]) != play[0]:
             self._records.append(_pack_record(entry.id, entry.sequence))
         elif entry.id.endswith(".end"):
-            del self._open[play[1]]
+            del self._sequence_by_open_play[play[1]]
 
     def build_records(self) -> list[bytes]:
         """Return the segment's records for the index of identifiers, sorted.
@@ -94,7 +94,9 @@ class IdentifierCollector:
         A play that is still open has a record for its first entry, because its last one will be in a later
         segment.
         """
-        return sorted([*self._records, *(_pack_record(tx_id, at) for tx_id, at in self._open.items())])
+        return sorted(
+            [*self._records, *(_pack_record(tx_id, at) for tx_id, at in self._sequence_by_open_play.items())]
+        )
 
 
 def _pack_record(tx_id: str, sequence: int) -> bytes:

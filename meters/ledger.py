@@ -55,7 +55,7 @@ class LedgerEffect(NamedTuple):
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
     cells: tuple[Cell, ...] = ()
-    """The meter cell to which each of these transfers is added."""
+    """The key of each transfer's meter cell, in the order of the transfers."""
     counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
     """The amounts to add to occurrence counts."""
     opened_reservation: Reservation | None = None
@@ -65,7 +65,7 @@ class LedgerEffect(NamedTuple):
 
 
 def build_dims_key(dims: Dims) -> DimsKey:
-    """Return the dimensions ``dims`` of an amount in sorted form, as a meter cell's key has them."""
+    """Return the dimensions of an amount as sorted (name, value) pairs, for the key of a meter cell."""
     return tuple(sorted(dims.items()))
 
 
@@ -77,9 +77,9 @@ def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, .
 
 
 def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
-    """Return the key of the meter cell to which each transfer adds its amount.
+    """Return the key of each transfer's meter cell.
 
-    ``key`` is the sorted form of ``dims``, the dimensions of transfers that have none of their own.
+    Transfers without dimensions of their own have ``dims``, whose sorted form is ``key``.
     """
     return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
@@ -119,19 +119,19 @@ class Ledger:
         return self.inflows_cents[name] - self.outflows_cents[name]
 
     def available_cents(self, name: str) -> int:
-        """Return the balance of the account ``name`` without its pending reservations, in minor units."""
+        """Return the balance of the account ``name`` minus its pending reservations, in minor units."""
         return self.balance_cents(name) - self.reserved_cents[name]
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
         return sum(
             self.inflows_cents[name] - self.outflows_cents[name]
-            for name in self.accounts()
+            for name in self.list_accounts()
             if find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
         )
 
-    def accounts(self) -> set[str]:
-        """Return the names of all accounts into or out of which value has ever flowed."""
+    def list_accounts(self) -> set[str]:
+        """Return the names of all accounts that ever had a flow of value."""
         return self.inflows_cents.keys() | self.outflows_cents.keys()
 
     def count_totals(self) -> dict[str, int]:
@@ -208,7 +208,7 @@ class Ledger:
                 )
 
     def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:
-        """Apply ``plan``, which was made for the journal entry ``entry``; nothing here can fail."""
+        """Apply the effect ``plan`` of the journal entry ``entry`` (see :meth:`compute_effect`); this cannot fail."""
         self._apply_transfers(plan)
         if plan.opened_reservation:
             self.pending[plan.opened_reservation.id] = plan.opened_reservation
@@ -270,7 +270,7 @@ class Ledger:
         """
         live: Counter[Role] = Counter()
         books: Counter[Book] = Counter()
-        for name in self.accounts():
+        for name in self.list_accounts():
             line = find_account(name)
             difference_cents = self.inflows_cents[name] - self.outflows_cents[name]
             books[line.book] += difference_cents

@@ -89,7 +89,7 @@ class _Segment:
     last_record_offset: int
     """The offset in the file of the last record; in a closed segment, of the trailer."""
     end: int
-    """The offset in the file at which the next record goes."""
+    """The offset in the file for the next record."""
     closed: bool
     """Whether the segment has its trailer and takes no more records."""
 
@@ -141,7 +141,7 @@ class LogCopy:
         """Return the first sequence of every segment of the log, in order."""
         return [
             int(name.removesuffix(LOG_SUFFIX))
-            for name in self._storage.names(self._folder)
+            for name in self._storage.list_names(self._folder)
             if name.endswith(LOG_SUFFIX) and name.removesuffix(LOG_SUFFIX).isdigit()
         ]
 
@@ -235,7 +235,7 @@ class LogCopy:
                 if item.entry.sequence == until:
                     return
 
-    def hash_at(self, sequence: int) -> str:
+    def read_hash(self, sequence: int) -> str:
         """Return the hash of the log's entry ``sequence``, which must be intact."""
         if sequence == self.base[0]:
             return self.base[1]

@@ -31,7 +31,7 @@ _HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One copy of a mirrored value as it was read from a medium."""
+    """What was read of one copy of a mirrored value on one medium."""
 
     folder: Path
     """The folder that contains the copy."""
@@ -42,7 +42,7 @@ class _Copy:
     why: str = ""
     """What is wrong with the copy; empty if nothing is."""
     refused: bool = False
-    """Whether the medium refused to be read."""
+    """Whether the medium could not be read."""
 
 
 class MirroredValue:

@@ -32,7 +32,7 @@ class MeterCell:
     target: str
     """The account to which value flowed; empty for a count."""
     dims: Mapping[str, str]
-    """The dimensions of the cell, such as the game, by name."""
+    """The value of each dimension of the cell, by the dimension's name, such as ``game``."""
     amount_cents: int
     """The amount that flowed, in minor units; 0 for a count."""
     times: int
@@ -97,7 +97,7 @@ class MeterReading:
 
 
 def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
-    """Return each meter to which a cell contributes, with the signed contribution."""
+    """Return each meter that includes a cell, with the cell's signed contribution."""
     if not cell.target:
         return [(cell.source, cell.times)]
     return [

@@ -97,14 +97,14 @@ class SegmentWriter:
         """The entries of the block in progress, not compressed yet."""
         self._blocks: list[tuple[int, int, str]] = []
         """The finished blocks, as in the trailer."""
-        self._kinds: Counter[str] = Counter()
+        self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
 
     def add(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED + entry.body if short_body is None else short_body)
-        self._kinds[entry.kind] += 1
+        self._count_by_kind[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
         if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
             self._write_block()
@@ -134,7 +134,7 @@ class SegmentWriter:
             "head": self._head_hex,
             "before": before,
             "genesis": genesis_hex,
-            "kinds": dict(self._kinds),
+            "kinds": dict(self._count_by_kind),
             "kinds_before": kinds_before,
             "blocks": self._blocks,
         }

@@ -93,7 +93,7 @@ class Storage(Protocol):
     def exists(self, path: Path) -> bool:
         """Return whether a file or folder exists."""
 
-    def names(self, folder: Path) -> list[str]:
+    def list_names(self, folder: Path) -> list[str]:
         """Return the names of the files and folders in ``folder``, sorted; empty if it is absent."""
 
     def make_folder(self, folder: Path) -> None:
@@ -114,7 +114,7 @@ class Storage(Protocol):
         They are on several media, so any order is right.
         """
 
-    def free_bytes(self, folder: Path) -> int:
+    def count_free_bytes(self, folder: Path) -> int:
         """Return the free bytes on the medium of ``folder``."""
 
     def make_private(self, path: Path) -> bool:
@@ -317,7 +317,7 @@ class DiskStorage:
         """Return whether the file or folder ``path`` exists."""
         return path.exists()
 
-    def names(self, folder: Path) -> list[str]:
+    def list_names(self, folder: Path) -> list[str]:
         """Return the names of the files and folders in ``folder``, sorted; empty if it is absent."""
         with _convert_os_errors(folder):
             return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
@@ -360,7 +360,7 @@ class DiskStorage:
             if error is not None:
                 raise error
 
-    def free_bytes(self, folder: Path) -> int:
+    def count_free_bytes(self, folder: Path) -> int:
         """Return the space that the medium of ``folder`` still has for unprivileged users."""
         with _convert_os_errors(folder):
             status = os.statvfs(folder)

@@ -140,7 +140,7 @@ class PageSums:
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
-        """Record the sums of these pages, and of every page by which the database file has grown.
+        """Record the sums of these pages, and of every page that was added to the end of the database file.
 
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
         WAL; yet it exists, all zeros, once the file is larger.

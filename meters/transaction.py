@@ -149,7 +149,10 @@ def _check_keys(value: Mapping[object, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer of value: ``amount_cents`` (> 0, minor units) from ``source`` to ``target``, split by ``dims``."""
+    """A transfer of value: ``amount_cents`` (> 0, minor units) from ``source`` to ``target``.
+
+    ``dims`` are its dimensions: labels such as the game or the ticket kind, by which meters split amounts.
+    """
 
     source: str
     """The account from which the value flows."""
@@ -158,7 +161,7 @@ class Transfer:
     amount_cents: int
     """The amount in minor units, above zero."""
     dims: Dims = field(default_factory=dict)
-    """The dimensions of the amount, such as the game, by name."""
+    """The value of each dimension, by the dimension's name, such as ``game``."""
 
     def __post_init__(self) -> None:
         if not (_is_name(self.source) and _is_name(self.target)):
@@ -196,7 +199,7 @@ class Transaction:
     phase: Phase = Phase.POST
     """Whether the value moves at once, or is reserved, settled or voided."""
     ref: str | None = None
-    """The id of the transaction that this one settles or voids, or to which it belongs."""
+    """The id of the transaction that this one settles, voids or belongs to."""
     dims: Dims = field(default_factory=dict)
     """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
     counts: Mapping[str, int] = field(default_factory=dict)

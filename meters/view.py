@@ -152,9 +152,9 @@ class JournalView:
             end = base + 1 if until is None else min(until, base + 1)
             yield from self._archive.walk(kinds, since, end, newest_first=True)
 
-    def kinds(self) -> list[str]:
+    def list_kinds(self) -> list[str]:
         """Return every kind of entry in the journal, sorted."""
-        return sorted({*self._database.kinds(), *self._archive.kinds()})
+        return sorted({*self._database.list_kinds(), *self._archive.list_kinds()})
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
@@ -334,7 +334,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
     if base > (0 if boundary is None else boundary.last_sequence):
         raise JournalDamaged(where, f"entries up to {base} are missing, and were not archived")
-    if boundary is not None and database.hash_at(boundary.last_sequence) != boundary.head_hex:
+    if boundary is not None and database.read_hash(boundary.last_sequence) != boundary.head_hex:
         raise JournalDamaged(where, f"entry {boundary.last_sequence} is not the one that was archived")
     return ledger, public_key
 
@@ -420,7 +420,7 @@ def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, medi
             str(media[0]), f"it ends at entry {sequence}, but entry {acknowledged.sequence} was acknowledged"
         )
     base, _ = database.read_base()
-    if acknowledged.sequence >= base and database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
+    if acknowledged.sequence >= base and database.read_hash(acknowledged.sequence) != acknowledged.hash_hex:
         raise JournalDamaged(
             str(media[0]), f"entry {acknowledged.sequence} differs from the acknowledged one"
         )

@@ -64,13 +64,13 @@ class WinDistribution:
         if Fraction(sum(self.counts.values()), self.total) + self.tail != 1:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
-    def moment(self, power: int) -> Fraction:
+    def compute_moment(self, power: int) -> Fraction:
         """Return E[win^power] of one game over the listed cases, without the tail."""
         return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
 
-    def variance(self) -> Fraction:
+    def compute_variance(self) -> Fraction:
         """Return the variance of the win over the listed cases, in squared credits, without the tail."""
-        return self.moment(2) - self.moment(1) ** 2
+        return self.compute_moment(2) - self.compute_moment(1) ** 2
 
     def cap_wins(self, max_win: int) -> "WinDistribution":
         """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
@@ -112,7 +112,7 @@ class PrizeFigures:
     hits: int | None = None
     """The number of cases of the game's cycle that win the prize, or None if it cannot be stated."""
 
-    def mean_credits(self, cost_credits: int) -> Fraction | None:
+    def compute_mean_credits(self, cost_credits: int) -> Fraction | None:
         """Return the average payment when the prize is won, all multipliers included, or None if it is never won.
 
         The ``credits`` of the prize are its payment without any multiplier.
@@ -139,7 +139,7 @@ class ProgressiveShare:
     increment: Fraction
     """The part of each credit wagered that is added to the level's meter."""
     break_even_credits: Fraction | None
-    """The meter value at which the stake returns 100 %, or None if there is none."""
+    """The level's amount that raises the return of the stake to 100 %, or None if no amount does."""
     ceiling_credits: int | None = None
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class ProgressiveShare:
         """
         return self.rtp_at_reset - self.mean_partial_share * self.reset_credits / cost_credits
 
-    def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
+    def compute_rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return the probability that the next game hits this level, at a meter of ``meter_credits``.
 
         The secret amount of a mystery level is uniform between meter and ceiling, so a hit is more likely the
@@ -177,7 +177,7 @@ class ProgressiveShare:
     def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
         return (
-            (self.rate_at(meter_credits, cost_credits) + self.mean_partial_share)
+            (self.compute_rate_at(meter_credits, cost_credits) + self.mean_partial_share)
             * meter_credits
             / cost_credits
         )
@@ -306,7 +306,7 @@ class BetAnalysis:
         top, hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
         return replace(
             self,
-            variance=distribution.variance(),
+            variance=distribution.compute_variance(),
             hit_probability=distribution.compute_chance_of_at_least(hit),
             hit_min_credits=hit,
             return_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
@@ -351,7 +351,9 @@ class BetAnalysis:
     @property
     def multiplied(self) -> tuple[PrizeFigures, ...]:
         """Return the prizes whose average payment differs from their own credits because of multipliers."""
-        return tuple(p for p in self.prizes if p.mean_credits(self.cost_credits) not in {None, p.credits})
+        return tuple(
+            p for p in self.prizes if p.compute_mean_credits(self.cost_credits) not in {None, p.credits}
+        )
 
     @property
     def raised_credits(self) -> Fraction:

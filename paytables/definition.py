@@ -124,7 +124,7 @@ class Header(Strict):
     denominations_cents: Annotated[
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]
-    """The values of a credit at which the game may be offered, in minor units."""
+    """The denominations that the game may be offered in, in minor units."""
     author: Words | None = None
     """The author of the definition, or None."""
 

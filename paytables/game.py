@@ -91,10 +91,10 @@ class Rules(Protocol):
 
     @property
     def seats_min(self) -> int:
-        """Return the minimum number of betting seats with which a round is played."""
+        """Return how many betting seats a round needs at least."""
 
     def count_seats_needed(self, wager: Wager) -> int:
-        """Return the minimum number of betting seats with which a round that includes this wager is played."""
+        """Return how many betting seats a round needs at least if it includes this wager."""
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -152,16 +152,16 @@ class Rules(Protocol):
         """
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled.
+        """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up.
 
-        It is the win itself in a game without a double-up.
+        Without a double-up, it is ``win_credits``.
         """
 
     def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels for which a wager plays, in the order of the definition."""
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each progressive level of the game, once for each stake with which a wager can play for it."""
+        """Return each progressive level of the game, once for each stake that a wager can have on it."""
 
     def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
@@ -234,7 +234,7 @@ class Game:
     rules: Rules
     """The rules that play the game."""
     text: str
-    """The definition as canonical JSON, from which the same game can be built again."""
+    """The definition as canonical JSON; the same game can be built from it again."""
     source: Source | None = field(default=None, compare=False)
     """The definition file as it was read, or None for a game made from data."""
     art: definition.Art = field(default=definition.Art(), compare=False)
@@ -276,7 +276,7 @@ class Game:
 
     @property
     def denominations_cents(self) -> tuple[int, ...]:
-        """Return the credit values at which the game may be offered, in minor units."""
+        """Return the denominations that the game may be offered in, in minor units."""
         return self.header.denominations_cents
 
     @property
@@ -302,9 +302,9 @@ class Game:
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled.
+        """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up.
 
-        It is the win itself in a game without a double-up.
+        Without a double-up, it is ``win_credits``.
         """
         return self.rules.find_most_after_double_up(win_credits)
 
@@ -313,7 +313,7 @@ class Game:
         return self.rules.list_levels(wager)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each progressive level of the game, once for each stake with which a wager can play for it."""
+        """Return each progressive level of the game, once for each stake that a wager can have on it."""
         return self.rules.list_every_level()
 
     def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:

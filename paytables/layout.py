@@ -122,7 +122,7 @@ class Limits(Strict):
     most: PositiveInt = 100
     """The largest bet, in credits."""
     step: PositiveInt = 1
-    """The number of credits of which every bet must be a multiple."""
+    """Every bet must be a multiple of this number of credits."""
     worth_cents: PositiveInt | None = None
     """The exact value of a bet if the rules fix it, in minor units of the currency."""
     most_times: PositiveInt | None = Field(
@@ -201,7 +201,7 @@ class TableLayout:
     standing: tuple[Bet, ...] = ()
     """The bets of earlier rounds that the player may still change."""
     removable: Container[str] = ()
-    """The ids of the spots from which credits of a standing bet may be taken off."""
+    """The ids of the spots whose standing bets may be reduced or taken back."""
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
@@ -634,7 +634,7 @@ def analyse_cases(
         bet=name,
         cost_credits=cost,
         options=wager.options,
-        rtp=distribution.moment(1) / cost,
+        rtp=distribution.compute_moment(1) / cost,
         cycle=total_weight if is_counted else None,
         mean_staked_credits=cost + Fraction(added_weight, total_weight) if added_weight else None,
     )

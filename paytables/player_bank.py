@@ -38,7 +38,7 @@ class PlayerBank(Strict):
     name: Text
     """The name of the bet to be the bank."""
     limits: Limits
-    """The limits of the bet with which a player covers the others' stakes."""
+    """The limits of the bank: the bet of the player who covers the others' stakes."""
 
     def build_spot(self, *, is_open: bool) -> Spot:
         """Return the spot on which a seat bets to offer to be the bank."""
@@ -81,7 +81,7 @@ class BankTurn:
     """The turn in which the seats are offered the bank of the next round."""
 
     seat: int = 0
-    """The seat to which the bank is offered first."""
+    """The seat that is offered the bank first."""
     took_part: tuple[int, ...] = ()
     """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
     last_bank_seat: int | None = None

@@ -47,7 +47,7 @@ class Progressive(Strict):
     spot: Identifier
     """The spot whose bets contribute to the level and can win it."""
     reset_credits: PositiveInt
-    """The value at which the level's meter starts again after a hit."""
+    """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
     """The part of each bet on the spot that is added to the meter, as a fraction."""
 
@@ -79,7 +79,7 @@ class SideBet:
             shares={share: rate for share, rate in self.rates.items() if share < 1},
         )
 
-    def share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
+    def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
         """Return the progressive level's part of the figures of ``bets`` such side bets.
 
         Each bet wins ``other_win_credits`` other credits on average.

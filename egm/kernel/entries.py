@@ -313,7 +313,7 @@ class EntryDeclarations:
 
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
         """Yield a log's journal entries, newest first, at most ``size`` of them (the log's own size if None)."""
-        kinds = [kind for kind in view.kinds() if self.belongs_to_log(kind, log)]
+        kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:
             return iter(())
         return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)

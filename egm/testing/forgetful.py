@@ -313,10 +313,10 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         return super().exists(path)
 
-    def names(self, folder: Path) -> list[str]:
+    def list_names(self, folder: Path) -> list[str]:
         """Return the names in ``folder``, sorted; empty if it is absent."""
         self._medium.check_power(folder)
-        return super().names(folder)
+        return super().list_names(folder)
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename a file of the simulated medium from ``old`` to ``new``."""

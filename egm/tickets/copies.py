@@ -224,7 +224,7 @@ class TicketLedgerCopies:
             raise TicketLedgerDamaged(
                 f"{reason}; it can be rebuilt once every program that has it open is closed"
             ) from None
-        folder, names = self.path.parent, self._storage.names(self.path.parent)
+        folder, names = self.path.parent, self._storage.list_names(self.path.parent)
         aside = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
         # The old write-ahead log first: it would be taken for the new file's own.
         for suffix in ("-wal", "-shm", ""):

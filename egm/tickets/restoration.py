@@ -189,7 +189,7 @@ def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     """
     storage = DiskStorage()
     storage.make_folder(second)
-    number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1
+    number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.list_names(folder)) + 1
     database_files = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
     for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
         if storage.exists(old_folder / name):

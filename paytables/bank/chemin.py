@@ -196,7 +196,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     @property
     def seats_min(self) -> int:
-        """Return the smallest number of players with which a round is played (art. 11.1)."""
+        """Return how many players a round needs at least (art. 11.1)."""
         return SEATS_MIN
 
     @property

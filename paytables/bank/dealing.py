@@ -67,7 +67,7 @@ class ShoeRules(Strict):
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
-    """Return the shoe from which a round is dealt, and the animation cues of its shuffle.
+    """Return the shoe for the next round, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
     """

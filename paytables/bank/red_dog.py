@@ -127,7 +127,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
-        """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
+        """Return the spreads for which a raise has a positive expectation, if the shoe is fresh."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)}
         return frozenset(

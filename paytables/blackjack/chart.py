@@ -97,7 +97,7 @@ class TotalsChart:
 
 
 def guess_first_answer(hand_total: HandTotal) -> Answer:
-    """Return the decision for a blackjack total with which the search for the best chart starts.
+    """Return the decision for a total that the search for the best chart tries first.
 
     For a total that no hand reaches, the chart keeps this decision.
     """

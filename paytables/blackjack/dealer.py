@@ -41,7 +41,7 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
-    """Return every hand with which the dealer may end after the first card ``up``, except a blackjack.
+    """Return every final hand of the dealer that may follow the first card ``up``, except a blackjack.
 
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).

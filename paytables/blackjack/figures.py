@@ -365,13 +365,13 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
+    mean, half = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
     low, high = (_format_percent(1 + mean + deviation) for deviation in (-half, half))
     yield (
         f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
     )
-    spread = round(sampled.variance(hands) * 10_000)
+    spread = round(sampled.compute_variance(hands) * 10_000)
     yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
     nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
     net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
@@ -386,7 +386,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
         if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
             half = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
-                * _compute_root_rounded_up(sampled.variance(hands) / games)
+                * _compute_root_rounded_up(sampled.compute_variance(hands) / games)
                 / hands
             )
             bands.append(
@@ -412,9 +412,9 @@ def _build_progressive_share(
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
-    return bet.share(compute_side_return(definition, side) * stake, staked // stake).scale_to_wager(
-        staked, cost
-    )
+    return bet.compute_progressive_share(
+        compute_side_return(definition, side) * stake, staked // stake
+    ).scale_to_wager(staked, cost)
 
 
 def _format_percent(share: Fraction) -> str:

@@ -46,11 +46,11 @@ class StrategyResult:
     staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
-    """The number of hands into which the strategy splits each pair."""
+    """How many hands the strategy makes of each pair."""
     insured_hands: set[int] = field(default_factory=set)
-    """The two-card hands, as packed numbers, at which insurance is taken."""
+    """The two-card hands, as packed numbers, that the strategy insures."""
     even_money_ups: set[int] = field(default_factory=set)
-    """The values of the dealer's first card at which the strategy takes even money."""
+    """The values of the dealer's first card for which the strategy takes even money."""
 
 
 class StrategyTable:

@@ -200,7 +200,7 @@ class BlackjackRound:
         yield from self._settle_side_bets(levels=True)
         return Outcome(
             progressives=tuple(self._hits),
-            display={**self.felt(), "result": self._format_result()},
+            display={**self.list_visible_hands(), "result": self._format_result()},
             table=build_table_after_round(rules, self._shoe, table),
         )
 
@@ -242,7 +242,7 @@ class BlackjackRound:
         stakes: Mapping[str, Bet],
     ) -> Asking:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
-        prompt = {**self.felt(), "hand": hand.id}
+        prompt = {**self.list_visible_hands(), "hand": hand.id}
         if self._is_own(box):
             prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
             prompt |= self._find_advice(box, hand, options)
@@ -490,7 +490,7 @@ class BlackjackRound:
         return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ what is shown
-    def felt(self) -> dict[str, object]:
+    def list_visible_hands(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown_hands: list[dict[str, object]] = []
         for index, cards in enumerate(self.dealers):

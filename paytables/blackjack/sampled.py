@@ -168,7 +168,7 @@ class _SampledShoe(NamedTuple):
     """
 
     words: Ints
-    """The random words from which the cards are drawn."""
+    """The random words that decide the cards."""
     cards: Ints
     """The order of the cards in the shoe."""
     counters: Ints
@@ -189,9 +189,9 @@ class _SampledRules(NamedTuple):
     dealer_must_draw: int
     """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
     max_hands: int
-    """The largest number of hands into which a box may be split."""
+    """How many hands a box may have at most, after splits."""
     max_ace_hands: int
-    """The largest number of hands into which aces may be split."""
+    """How many hands a pair of aces may become at most, by splits."""
     aces_get_one_card: int
     """1 if split aces get only one card each, else 0."""
     same_rank: int
@@ -238,7 +238,7 @@ class _SampledTables(NamedTuple):
     answers: Ints
     """The best decision (0 stand, 1 hit, 2 double), by situation and hand."""
     splits: Ints
-    """The number of hands into which a pair is split, by dealer's first card, pair, and equal rank of both."""
+    """How many hands the strategy makes of a pair, by dealer's first card, pair, and equal rank of both."""
     insured_hands: Ints
     """Whether insurance is taken, by the values of the first two cards."""
 

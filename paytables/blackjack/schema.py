@@ -78,9 +78,9 @@ class ExactHouseRules:
     double_after_split: bool
     """Whether a hand of a split may be doubled."""
     hands: int
-    """The largest number of hands into which a pair may be split."""
+    """How many hands a pair may become at most, by splits."""
     ace_hands: int
-    """The largest number of hands into which a pair of aces may be split."""
+    """How many hands a pair of aces may become at most, by splits."""
     aces_one_card: bool
     """Whether split aces get only one more card each."""
     same_rank: bool
@@ -88,7 +88,7 @@ class ExactHouseRules:
     insurance: Fraction | None
     """The odds of insurance, or None if it is not offered."""
     even_money: frozenset[int]
-    """The dealer's first cards, by value, at which a blackjack may take 1:1 at once."""
+    """The values of the dealer's first card for which the holder of a blackjack may take 1:1 at once."""
     sevens: Fraction | None
     """The odds of three sevens, which win at once; None: an ordinary 21."""
     suited_678: Fraction | None
@@ -121,9 +121,9 @@ class Split(Strict):
     """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
-    """The largest number of hands into which a pair may be split."""
+    """How many hands a pair may become at most, by splits."""
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
-    """The largest number of hands into which aces may be split."""
+    """How many hands a pair of aces may become at most, by splits."""
     aces_one_card: bool = True
     """Whether split aces get only one more card each."""
     same: Literal["value", "rank"] = "value"
@@ -161,7 +161,7 @@ class HouseRules(Strict):
     quarter_insurance: bool = False
     """Whether a quarter of the stake may be insured, as well as half of it."""
     even_money: Literal["no", "ace", "ten"] = "no"
-    """The dealer's first cards at which a blackjack may take 1:1: none, an ace, or also a ten."""
+    """The dealer's first cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
     sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
     suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
     back_bets: bool = Field(
@@ -356,20 +356,20 @@ class Sampled(Strict):
     rounds: Annotated[int, Field(gt=0)]
     """The number of simulated rounds."""
     seed: str
-    """The seed from which the simulation derives its cards, so that it can be repeated."""
+    """The seed of the simulation; the same seed gives the same cards."""
     nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
     """How often each net of equal stakes occurred, by the number of dealer hands bet on."""
     error: Exact
     """The standard error of the mean net of one stake."""
 
-    def mean(self, hands: int) -> Fraction:
+    def compute_mean(self, hands: int) -> Fraction:
         """Return the mean net of a stake on each of ``hands`` dealer hands."""
         return sum((Fraction(net) * n for net, n in self.nets[str(hands)].items()), Fraction(0)) / self.rounds
 
-    def variance(self, hands: int) -> Fraction:
+    def compute_variance(self, hands: int) -> Fraction:
         """Return the variance of the net of a stake on each of ``hands`` dealer hands."""
         squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hands)].items()), Fraction(0))
-        return squares / self.rounds - self.mean(hands) ** 2
+        return squares / self.rounds - self.compute_mean(hands) ** 2
 
 
 class BackedHand(Strict):

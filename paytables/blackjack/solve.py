@@ -165,7 +165,7 @@ class SolvedRound:
         return compute_falling_factorial(self.cards, self.length)
 
     def _find_most_hands(self, pair: int) -> int:
-        """Return the maximum number of hands into which a blackjack pair of this value may be split."""
+        """Return how many hands a blackjack pair of this value may become at most, by splits."""
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
@@ -438,7 +438,7 @@ class StrategyEvaluation:
     def evaluate_split(self, round_: SolvedRound, split: SplitPair, hands: int, choose: Chooser) -> Sums:
         """Return the value, and the mean additional stake, of a blackjack pair that is split.
 
-        ``hands`` is the maximum number of hands into which it is split.
+        ``hands`` is how many hands it may become at most.
         """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
@@ -450,7 +450,7 @@ class StrategyEvaluation:
 
     @staticmethod
     def list_start_hands(hand_values: Mapping[int, HandValue], branch: SplitBranch) -> list[int]:
-        """Return the two-card blackjack hands with which a branch of a split starts."""
+        """Return the two-card blackjack hands that start a branch of a split."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
         hands_after_card = hand_values[branch.start].hands_after_card

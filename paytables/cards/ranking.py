@@ -48,7 +48,7 @@ _CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class RankingRules:
-    """The rules by which a game orders poker hands."""
+    """A game's rules for ranking poker hands."""
 
     size: int = 5
     """The number of cards in a hand."""
@@ -111,12 +111,13 @@ class HandRanking:
         self.order = order
         self._level = {name: n for n, name in enumerate(reversed(order.categories))}
         """The rank of each combination, 0 for the lowest."""
-        self._plain: dict[tuple[int, ...], int] = {}
-        self._suited: dict[tuple[int, int], int] = {}
+        self._strength_by_ranks: dict[tuple[int, ...], int] = {}
+        self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
+        """By the ranks held in one suit, as bits, and the number of wild cards."""
         self._suits_count = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
         """Whether any combination needs cards of one suit."""
 
-    def strength(self, cards: Iterable[Card]) -> int:
+    def compute_strength(self, cards: Iterable[Card]) -> int:
         """Return the strength of the best hand among at least ``order.size`` cards."""
         wild = self.order.wild
         ranks: list[int] = []
@@ -134,20 +135,20 @@ class HandRanking:
                     best = max(best, self.compute_flush_strength(mask, wilds))
         return best
 
-    def category(self, cards: Iterable[Card]) -> str:
+    def find_category(self, cards: Iterable[Card]) -> str:
         """Return the name of the combination of the best hand among the cards."""
-        return find_category(self.strength(cards), self.order)
+        return find_category(self.compute_strength(cards), self.order)
 
     def compute_rank_strength(self, ranks: tuple[int, ...]) -> int:
         """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
-        strength = self._plain.get(ranks)
+        strength = self._strength_by_ranks.get(ranks)
         if strength is None:
             if len(ranks) > self.order.size:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
                 strength = max(map(self.compute_rank_strength, fewer))
             else:
                 strength = self._compute_strength_with_wilds(ranks)
-            self._plain[ranks] = strength
+            self._strength_by_ranks[ranks] = strength
         return strength
 
     def compute_flush_strength(self, mask: int, wilds: int) -> int:
@@ -155,9 +156,9 @@ class HandRanking:
 
         ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.
         """
-        strength = self._suited.get((mask, wilds))
+        strength = self._flush_strength_by_mask.get((mask, wilds))
         if strength is None:
-            strength = self._suited[mask, wilds] = self._rank_flush(mask, wilds)
+            strength = self._flush_strength_by_mask[mask, wilds] = self._rank_flush(mask, wilds)
         return strength
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:

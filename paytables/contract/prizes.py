@@ -76,7 +76,7 @@ class LevelPlay:
     increment: Fraction
     """The part of the whole wager that is added to the level's meter."""
     reset_credits: int
-    """The value at which the level's meter starts again after a hit."""
+    """The level's amount after a hit, in credits."""
     ceiling_credits: int | None = None
     """The upper limit of a mystery level's secret amount; None: the game decides the hit."""
     one_price: bool = True

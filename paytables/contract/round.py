@@ -32,9 +32,9 @@ class Decision:
     kind: str
     """What is decided, such as ``double_up`` or ``war``."""
     options: tuple[Json, ...]
-    """The values of which the player chooses one."""
+    """The possible answers; the player chooses one."""
     prompt: Mapping[str, Json] = field(default_factory=dict)
-    """The data with which the screen asks for the decision."""
+    """The data that the screen needs to ask for the decision."""
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
     """The bet that an option adds; options that cost nothing are missing."""
     seat: int = 0
@@ -164,7 +164,7 @@ class Outcome:
     merchandise: tuple[str, ...] = ()
     """The names of the prizes in kind, in order; the win excludes them."""
     display: Mapping[str, Json] = field(default_factory=dict)
-    """Data with which a screen can redraw the end of the round."""
+    """The data that a screen needs to redraw the end of the round."""
     table: Json = None
     """The table state that the round leaves (:meth:`paytables.game.Rules.with_table_state`), or None."""
 

@@ -73,7 +73,7 @@ class Spot:
     most: int
     """The largest bet, in credits."""
     step: int = 1
-    """The number of credits of which a bet must be a multiple."""
+    """Every bet must be a multiple of this number of credits."""
     open: bool = True
     """Whether the spot accepts bets in the table's current state."""
     needs: str | None = None

@@ -38,7 +38,7 @@ class BetReturnChain:
     """The Markov chain of a craps table: what its bets return until all are decided, without new stakes."""
 
     rules_by_spot: Mapping[str, SpotRules]
-    _wins: dict[CrapsState, Sums[int]] = field(default_factory=dict)
+    _returns_by_state: dict[CrapsState, Sums[int]] = field(default_factory=dict)
     """The results computed so far, by table state."""
 
     def iter_throws(self, state: CrapsState) -> Iterator[tuple[Fraction, tuple[Settlement, ...], CrapsState]]:
@@ -60,7 +60,7 @@ class BetReturnChain:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
-        if start not in self._wins:
+        if start not in self._returns_by_state:
             same_bet_states = [start]
             rows: list[dict[int, Fraction]] = []
             right: list[Sums[int]] = []
@@ -82,8 +82,8 @@ class BetReturnChain:
                         )
                 rows.append(row)
                 right.append(later)
-            self._wins |= zip(same_bet_states, solve_chain(rows, right), strict=True)
-        return self._wins[start]
+            self._returns_by_state |= zip(same_bet_states, solve_chain(rows, right), strict=True)
+        return self._returns_by_state[start]
 
 
 def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: CrapsState) -> dict[int, int]:
@@ -278,7 +278,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
     distributions = {
         bet: build_distribution(chain.compute_return_chances(start)) for bet, start in starts.items()
     }
-    mean = sum((distribution.moment(1) for distribution in distributions.values()), Fraction(0))
+    mean = sum((distribution.compute_moment(1) for distribution in distributions.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
         cost_credits=cost,
@@ -302,13 +302,13 @@ def _compute_sum_variance(
     chain: BetReturnChain, table: CrapsState, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
-    single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
+    single = sum((distribution.compute_variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
         build_distribution(chain.compute_return_chances(table.with_bets(pair, table.reversed_bets)))
         for pair in combinations(distributions, 2)
     )
     return (
-        sum((distribution.variance() for distribution in pairs), Fraction(0))
+        sum((distribution.compute_variance() for distribution in pairs), Fraction(0))
         - (len(distributions) - 2) * single
     )
 

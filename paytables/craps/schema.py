@@ -115,7 +115,7 @@ class Strategy(Strict):
     keep: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
     """The credits of each bet that is placed again whenever it does not stand."""
     points: Annotated[int, Field(strict=True, ge=1, le=6)] = 6
-    """The number of come (or don't come) bets on numbers at which no more are placed."""
+    """How many come (or don't come) bets are on numbers when the player stops placing more."""
     odds: bool = False
     """Whether the maximum odds are placed behind every line bet."""
 

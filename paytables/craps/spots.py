@@ -141,7 +141,7 @@ class SpotRules:
         return stake, int(stake * max(shares))
 
     def find_stake_step(self, point: int | None) -> int:
-        """Return the unit in credits, commission included, of which every craps bet on this spot is a multiple."""
+        """Return the unit of craps bets on this spot, in credits with commission; every bet is a multiple of it."""
         return sum(self.find_smallest_stake(point))
 
     def compute_commission(self, credits_: int, point: int | None) -> int:

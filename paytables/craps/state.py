@@ -19,7 +19,7 @@ class CrapsState:
     point: int | None = None
     """The point that the shooter must throw again, or None on a come-out."""
     shooter: int = 0
-    """The seat that throws; on a come-out, the first seat to which the dice are offered."""
+    """The seat that throws; on a come-out, the seat that is offered the dice first."""
     bets: tuple[Bet, ...] = ()
     """The bets that stand on the table."""
     reversed_bets: frozenset[tuple[int, str]] = frozenset()

@@ -72,7 +72,9 @@ def compute_bounded_figures(
         quick_pick = build_credits_distribution(distribution)
         no_catch_chance = 1 - quick_pick.compute_chance_of_at_least(1)
         all_ways = all_ways.add_independent(
-            WinSum(quick_pick.moment(1), quick_pick.moment(2), no_catch_chance, no_catch_chance)
+            WinSum(
+                quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_catch_chance, no_catch_chance
+            )
         )
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
@@ -123,8 +125,8 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
                 )
             )
             singles[kind] = (
-                distribution.moment(1),
-                distribution.moment(2),
+                distribution.compute_moment(1),
+                distribution.compute_moment(2),
                 distribution.compute_chance_of_at_least(1),
             )
         mean += singles[kind][0]

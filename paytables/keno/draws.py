@@ -32,13 +32,13 @@ class WayResult:
     stake: int
     """The credits staked on the way."""
     factor: int
-    """The factor by which the draw's bonuses multiply the way's win."""
+    """The factor of the way's win from the bonuses of the draw."""
     credits: int
     """The prize before the limit on the pay of a draw."""
     levels: int
     """The progressive levels that the way wins, level *i* as bit *i*."""
 
-    def win(self, draw: int, credits_: int) -> Settlement:
+    def build_settlement(self, draw: int, credits_: int) -> Settlement:
         """Return the settlement that pays ``credits_`` for this way's win in draw ``draw`` of the Keno ticket."""
         detail = {
             "draw": draw,
@@ -94,7 +94,7 @@ def _build_way(
     marks = sum(
         1 << i for i, bonus in enumerate(options.balls) if drawn_balls.balls[bonus.ball - 1] in numbers
     )
-    total_factor = factor * options.factor(marks)
+    total_factor = factor * options.compute_factor(marks)
     return WayResult(
         selection=selection,
         numbers=numbers,
@@ -102,7 +102,7 @@ def _build_way(
         stake=stake,
         factor=total_factor,
         credits=stake * tables.find_pay(spots, catch) * total_factor,
-        levels=tables.levels_won(spots, stake, catch),
+        levels=tables.find_levels_won(spots, stake, catch),
     )
 
 

@@ -60,7 +60,7 @@ def analyse_ticket(
     except AnalysisError as error:
         return bounds.compute_bounded_figures(definition, tables, ticket, name, str(error))
     distribution = build_credits_distribution(one_draw)
-    mean, variance = distribution.moment(1), distribution.variance()
+    mean, variance = distribution.compute_moment(1), distribution.compute_variance()
     notes: tuple[str, ...] = ()
     all_draws: WinDistribution | None = distribution
     if ticket.draws > 1:
@@ -104,7 +104,7 @@ def _analyse_straight(
 
 
 def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes on a Keno way at which its figures differ.
+    """Return the stakes on a Keno way that have different figures.
 
     They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
     fixed stake, the next higher stake is included, because it does not play for the level.
@@ -154,7 +154,11 @@ def _list_prizes(
         total = perm(definition.field.numbers, named_balls) * comb(
             definition.field.numbers - named_balls, definition.field.drawn - named_balls
         )
-        mean = multiplier * Fraction(sum(n * options.factor(m) for m, n in enumerate(cases)), total) * pay
+        mean = (
+            multiplier
+            * Fraction(sum(n * options.compute_factor(m) for m, n in enumerate(cases)), total)
+            * pay
+        )
         prizes.append(
             PrizeFigures(
                 name=format_prize_name(spots, catch),

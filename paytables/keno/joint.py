@@ -36,7 +36,7 @@ class WinCounts:
 
     total: int
     """The number of equally likely cases."""
-    cases: Mapping[Won, int]
+    cases_by_win: Mapping[Won, int]
     """The number of equally likely cases by what they win: the credits and the progressive levels."""
 
 
@@ -93,7 +93,8 @@ class JointDistribution:
         self.steps, self.sizes = self._order_atoms(members)
         self.numbers_outside = numbers - sum(self.sizes)
         """How many numbers of the field no group contains."""
-        self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
+        self._win_by_catches: dict[tuple[int, tuple[Caught, ...]], Won] = {}
+        """The wins computed so far, by selection and what its groups have caught."""
 
     def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
         """Return the atoms (numbers in the same groups) in the order of processing, and their sizes.
@@ -130,12 +131,12 @@ class JointDistribution:
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
-        cases: dict[Won, int] = {}
+        cases_by_win: dict[Won, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
             for won, count in self._count_results(sizes, marks, states_max).items():
-                cases[won] = cases.get(won, 0) + weight * count
+                cases_by_win[won] = cases_by_win.get(won, 0) + weight * count
         total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
-        return WinCounts(total, cases)
+        return WinCounts(total, cases_by_win)
 
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
@@ -222,9 +223,11 @@ class JointDistribution:
         Each group is given as (numbers, catch, named balls in it).
         """
         key = (part, groups)
-        if key not in self._wins:
-            self._wins[key] = self.parts[part].win(count_ways_caught(groups, self.parts[part].spots))
-        return self._wins[key]
+        if key not in self._win_by_catches:
+            self._win_by_catches[key] = self.parts[part].win(
+                count_ways_caught(groups, self.parts[part].spots)
+            )
+        return self._win_by_catches[key]
 
 
 def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:

@@ -121,7 +121,7 @@ class PrintedTicket:
     claim_days: int
     """The number of days after the last draw in which a prize may be claimed."""
     control_number: str = ""
-    """The number by which the paper is proved genuine."""
+    """The number that proves that the paper is genuine."""
 
     @property
     def cost_credits(self) -> int:

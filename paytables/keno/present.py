@@ -9,7 +9,7 @@ from paytables.keno.ticket import KenoTicket
 
 
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
-    """Return the data with which a screen draws a Keno game: board, pay tables, bonuses and preset tickets.
+    """Return the data that a screen needs to draw a Keno game: board, pay tables, bonuses and preset tickets.
 
     A table has the pays by spots and by catch, for one credit staked.
     """

@@ -44,7 +44,7 @@ class KenoRules(Tableless):
 
     @cached_property
     def _offers(self) -> list[tuple[TicketForm, int]]:
-        """Return every form of play (a ticket offered by name) at every stake at which it may be bought."""
+        """Return every form of play (a ticket offered by name) with every stake that it may be bought for."""
         marks = self.definition.marks
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
         if marks.cost is None:
@@ -58,7 +58,7 @@ class KenoRules(Tableless):
             (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
         )
 
-    def ticket(self, request: Mapping[str, Json]) -> KenoTicket:
+    def build_ticket(self, request: Mapping[str, Json]) -> KenoTicket:
         """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
         return ticket.parse_request(self.definition, self.tables, request)
 
@@ -78,7 +78,7 @@ class KenoRules(Tableless):
         """
         if "selections" not in wager.options:
             return self._find_form_ticket(wager.credits, wager.options)
-        keno_ticket = self.ticket(wager.options)
+        keno_ticket = self.build_ticket(wager.options)
         if keno_ticket.cost != wager.credits:
             raise WagerError(
                 f"the ticket costs {format_count(keno_ticket.cost, 'credit')}, not {wager.credits}"
@@ -114,7 +114,9 @@ class KenoRules(Tableless):
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max)
             levels_won = list_levels_won(tables, ways)
             wins += [
-                way.win(n, credits_) for way, credits_ in zip(ways, paid_credits, strict=True) if credits_
+                way.build_settlement(n, credits_)
+                for way, credits_ in zip(ways, paid_credits, strict=True)
+                if credits_
             ]
             levels += levels_won
             shown_draws.append(present.describe_draw(n, drawn_balls, ways, paid_credits, levels_won))
@@ -151,7 +153,7 @@ class KenoRules(Tableless):
 
         The odds are those of one way at the minimum stake.
         """
-        bought = self.ticket(wager.options)
+        bought = self.build_ticket(wager.options)
         closed_levels = ticket.restrict_tables(self.tables, bought).closed_levels_mask
         played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
@@ -220,7 +222,7 @@ class KenoRules(Tableless):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-        bought = self.ticket(self.build_wager(wager.credits, **wager.options).options)
+        bought = self.build_ticket(self.build_wager(wager.credits, **wager.options).options)
         return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")
 
 

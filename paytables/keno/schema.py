@@ -117,7 +117,7 @@ class Progressive(Strict):
     )
     """The smallest stake of a way that plays for the level; for a linked level the only one."""
     reset_credits: PositiveInt
-    """The value at which the level's meter starts again after a hit."""
+    """The level's amount after a hit, in credits."""
     increment: Share = Field(description="the share of each eligible wager that the meter grows by")
     """The part of each wager that plays for the level that is added to the meter."""
     linked: bool = False

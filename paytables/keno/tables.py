@@ -30,11 +30,11 @@ class BonusOptions:
 
     @property
     def greatest_factor(self) -> int:
-        """Return the largest product of factors with which all Keno bonuses together can multiply a win."""
+        """Return the largest factor that all Keno bonuses together can multiply a win by."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
-    def factor(self, marks: int) -> int:
-        """Return the factor by which bonuses on named balls multiply a Keno way's win.
+    def compute_factor(self, marks: int) -> int:
+        """Return the factor of a Keno way's win from the bonuses on named balls.
 
         Bit *i* of ``marks``: the way contains bonus ball *i*.
         """
@@ -79,7 +79,7 @@ class KenoPays:
         """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 
-    def levels_won(self, spots: int, stake: int, catch: int) -> int:
+    def find_levels_won(self, spots: int, stake: int, catch: int) -> int:
         """Return the progressive levels that a Keno way with this stake and catch wins, level *i* as bit *i*."""
         return (
             sum(

@@ -34,8 +34,8 @@ def build_part(
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
-            credits_ += ways * stakes[spots] * tables.find_pay(spots, catch) * options.factor(marks)
-            levels |= tables.levels_won(spots, stakes[spots], catch)
+            credits_ += ways * stakes[spots] * tables.find_pay(spots, catch) * options.compute_factor(marks)
+            levels |= tables.find_levels_won(spots, stakes[spots], catch)
         return credits_, levels
 
     return JointSelection(tuple(groups), frozenset(stakes), find_win)
@@ -112,16 +112,17 @@ def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    if len(a.cases) * len(b.cases) > PAIRS_MAX:
+    if len(a.cases_by_win) * len(b.cases_by_win) > PAIRS_MAX:
         raise AnalysisError(
-            f"a convolution of {len(a.cases)} with {len(b.cases)} cases: it is too costly to compute exactly"
+            f"a convolution of {len(a.cases_by_win)} with {len(b.cases_by_win)} cases: it is too costly to"
+            " compute exactly"
         )
-    cases: dict[Won, int] = {}
-    for (credits_a, levels_a), count_a in a.cases.items():
-        for (credits_b, levels_b), count_b in b.cases.items():
+    cases_by_win: dict[Won, int] = {}
+    for (credits_a, levels_a), count_a in a.cases_by_win.items():
+        for (credits_b, levels_b), count_b in b.cases_by_win.items():
             won = (credits_a + credits_b, levels_a | levels_b)
-            cases[won] = cases.get(won, 0) + count_a * count_b
-    return WinCounts(a.total * b.total, cases)
+            cases_by_win[won] = cases_by_win.get(won, 0) + count_a * count_b
+    return WinCounts(a.total * b.total, cases_by_win)
 
 
 def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
@@ -139,27 +140,27 @@ def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
 def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(options)
-    cases: dict[Won, int] = {}
-    for (credits_, levels), count in distribution.cases.items():
+    cases_by_win: dict[Won, int] = {}
+    for (credits_, levels), count in distribution.cases_by_win.items():
         for factor, weight in weights.items():
             won = (credits_ * factor, levels)
-            cases[won] = cases.get(won, 0) + count * weight
-    return WinCounts(distribution.total * sum(weights.values()), cases)
+            cases_by_win[won] = cases_by_win.get(won, 0) + count * weight
+    return WinCounts(distribution.total * sum(weights.values()), cases_by_win)
 
 
 def limit_wins(distribution: WinCounts, limit: int) -> WinCounts:
     """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
-    cases: dict[Won, int] = {}
-    for (credits_, levels), count in distribution.cases.items():
+    cases_by_win: dict[Won, int] = {}
+    for (credits_, levels), count in distribution.cases_by_win.items():
         won = (min(credits_, limit), levels)
-        cases[won] = cases.get(won, 0) + count
-    return WinCounts(distribution.total, cases)
+        cases_by_win[won] = cases_by_win.get(won, 0) + count
+    return WinCounts(distribution.total, cases_by_win)
 
 
 def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     """Return a Keno win's distribution of the credits alone, without levels, in lowest terms."""
     counts: dict[int, int] = {}
-    for (credits_, _), count in distribution.cases.items():
+    for (credits_, _), count in distribution.cases_by_win.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
     common = gcd(distribution.total, *counts.values())
@@ -171,7 +172,9 @@ def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
 def compute_level_rates(distribution: WinCounts, levels: int) -> list[Fraction]:
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
-        Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
+        Fraction(
+            sum(n for (_, won), n in distribution.cases_by_win.items() if won >> i & 1), distribution.total
+        )
         for i in range(levels)
     ]
 

@@ -57,7 +57,7 @@ class StreetBets:
     fold_loss: int
     """The loss of a player who folds, in units."""
     lowest_opening_strength: int
-    """The lowest strength of a hand with which the bank opens."""
+    """The lowest strength of a hand that qualifies the bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +244,13 @@ class Tables:
     kind: Ints
     """The combination of each strength, by its index."""
     opens: int
-    """The index of the lowest strength with which the bank opens."""
+    """The index of the lowest strength that qualifies the bank."""
 
 
 def build_tables(opens: int) -> Tables:
     """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
-    ``opens`` is the strength with which the bank opens.
+    ``opens`` is the lowest strength that qualifies the bank.
     """
     steps, keys = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)

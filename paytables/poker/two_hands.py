@@ -473,13 +473,13 @@ class TwoHandsRules(PlayerBankRules):
         data: dict[str, Json] = {
             "bet": STAKE_SPOT,
             "options": {"bets": {spot: stake}},
-            "variance": distribution.variance(),
+            "variance": distribution.compute_variance(),
             "distribution": distribution,
             "worst_rtp": Fraction(0) if self.definition.surrender else None,
         }
         return BetAnalysis(
             cost_credits=stake,
-            rtp=distribution.moment(1) / stake,
+            rtp=distribution.compute_moment(1) / stake,
             prizes=tuple(
                 PrizeFigures(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in payments

@@ -107,9 +107,9 @@ class WinGraph:
     """The credits of each final node for one unit of weight."""
     ends: list[GraphEnd] = field(default_factory=list)
     """The result of each final node."""
-    _final: dict[GraphEnd, int] = field(default_factory=dict)
+    _node_by_end: dict[GraphEnd, int] = field(default_factory=dict)
     """The final node of each result, so that equal results have one node."""
-    _live: dict[int, list[Option]] = field(default_factory=dict)
+    _live_steps_by_node: dict[int, list[Option]] = field(default_factory=dict)
 
     def _add_node(self, end: GraphEnd) -> int:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
@@ -125,7 +125,7 @@ class WinGraph:
         Letters that lead to the same node with the same factor form one step. Often most letters (all except
         the symbol and its wilds) do so; such a step is written as any letter minus the others.
         """
-        if node not in self._live:
+        if node not in self._live_steps_by_node:
             first = self.row[node]
             letters_by_step: dict[tuple[int, int], list[int]] = {}
             for letter in range(self.width[node]):
@@ -143,14 +143,14 @@ class WinGraph:
                     if (target, factor) == most and len(other_letters) + 1 < len(letters):
                         terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
                     options.append((target, factor, terms))
-            self._live[node] = options
-        return self._live[node]
+            self._live_steps_by_node[node] = options
+        return self._live_steps_by_node[node]
 
     def find_final_node(self, end: GraphEnd) -> int:
         """Return the number of the final node with this result, adding the node on first use."""
-        if end not in self._final:
-            self._final[end] = self._add_node(end)
-        return self._final[end]
+        if end not in self._node_by_end:
+            self._node_by_end[end] = self._add_node(end)
+        return self._node_by_end[end]
 
     def add_automaton(
         self,

@@ -123,13 +123,13 @@ class StageChain:
     """Returns the figures of one play of a stage, given its id and starting size."""
     memory: Mapping[str, StageMemory]
     """What each stage retains between plays, by its id."""
-    _worth: dict[Node, MeanAndVariance] = field(default_factory=dict)
+    _worth_by_node: dict[Node, MeanAndVariance] = field(default_factory=dict)
     """The results computed so far for plays of stages without memory."""
-    _states: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)
+    _worth_by_series: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)
     """The results computed so far for series of stages with memory."""
-    _lengths: dict[tuple[str, StageState], int] = field(default_factory=dict)
+    _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
     """The longest series computed so far."""
-    _open: list[str] = field(default_factory=list)
+    _stages_in_progress: list[str] = field(default_factory=list)
     """The stages whose result is being computed, to detect that they start one another."""
 
     # ------------------------------------------------------------ forwards: expected runs
@@ -160,7 +160,7 @@ class StageChain:
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     expected_runs[(*to, 1)] += rate
-                    for award, mean in self.get_run_figures(*to).rates.items():
+                    for award, mean in self.get_run_figures(*to).rate_by_award.items():
                         if award.kind == "stage" and award.name not in group:
                             add_started_runs(award, rate * mean)
                 continue
@@ -203,7 +203,7 @@ class StageChain:
 
         Raises :class:`BeyondReach`.
         """
-        odds = self.get_run_figures(stage, size).odds
+        odds = self.get_run_figures(stage, size).odds_by_awards
         if not odds:
             raise BeyondReach(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
@@ -219,20 +219,20 @@ class StageChain:
         if self.memory[award.name].is_plain:
             run_worth = self._compute_worth_of_plain_run(award.name, award.size)
             return MeanAndVariance(run_worth.mean * award.times, run_worth.variance * award.times)
-        if award.name in self._open:
+        if award.name in self._stages_in_progress:
             raise AnalysisError(
                 f"stage {award.name} keeps state during its series and is started again by its own awards"
             )
-        self._open.append(award.name)
+        self._stages_in_progress.append(award.name)
         worth = self._compute_series_worth(
             award.name, build_first_state(self.memory[award.name], award.times, award.size)
         )
-        self._open.pop()
+        self._stages_in_progress.pop()
         return worth
 
     def _compute_worth_of_plain_run(self, stage: str, size: int) -> MeanAndVariance:
         """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
-        if (stage, size) not in self._worth:
+        if (stage, size) not in self._worth_by_node:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
             matrix = self.compute_inverse(nodes)
@@ -241,12 +241,14 @@ class StageChain:
             inside = dict(zip(nodes, means, strict=True))
             spread = [self._compute_run_variance(t, group, inside) for t in tables]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
-                self._worth[node] = MeanAndVariance(mean, variance)
-        return self._worth[stage, size]
+                self._worth_by_node[node] = MeanAndVariance(mean, variance)
+        return self._worth_by_node[stage, size]
 
     def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one play, with the plays that it starts in stages outside ``group``."""
-        outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
+        outside = [
+            (a, p) for a, p in table.rate_by_award.items() if a.kind == "stage" and a.name not in group and p
+        ]
         return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
@@ -258,8 +260,8 @@ class StageChain:
         """
         mean = square = ZERO
         square += table.second_moment
-        for given_awards, p in table.odds.items():
-            part = table.parts[given_awards]
+        for given_awards, p in table.odds_by_awards.items():
+            part = table.mean_by_awards[given_awards]
             outside = self._sum_worth_outside(given_awards, group)
             expected = outside.mean + sum(
                 (
@@ -283,13 +285,13 @@ class StageChain:
         if state.runs_left <= 0:
             return MeanAndVariance(ZERO, ZERO)
         key = (stage, state)
-        if key not in self._states:
+        if key not in self._worth_by_series:
             factor = self.memory[stage].multipliers[state.multiplier_index]
             table = self.get_run_figures(stage, state.size)
             mean = ZERO
             square = factor**2 * table.second_moment
-            for given_awards, p in table.odds.items():
-                part = table.parts[given_awards]
+            for given_awards, p in table.odds_by_awards.items():
+                part = table.mean_by_awards[given_awards]
                 state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
                 remaining = self._compute_series_worth(stage, state_after)
                 elsewhere_worth = self._sum_worth_outside(elsewhere, (stage,))
@@ -298,15 +300,15 @@ class StageChain:
                 square += 2 * factor * part * expected + p * (
                     expected**2 + remaining.variance + elsewhere_worth.variance
                 )
-            self._states[key] = MeanAndVariance(mean, square - mean**2)
-        return self._states[key]
+            self._worth_by_series[key] = MeanAndVariance(mean, square - mean**2)
+        return self._worth_by_series[key]
 
     def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
             restarts_itself = any(
-                a.name == award.name for a in self.get_run_figures(award.name, award.size).rates
+                a.name == award.name for a in self.get_run_figures(award.name, award.size).rate_by_award
             )
             return None if restarts_itself else award.times
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
@@ -316,13 +318,13 @@ class StageChain:
         if state.runs_left <= 0:
             return 0
         key = (stage, state)
-        if key not in self._lengths:
+        if key not in self._length_by_series:
             states_after = {
                 compute_next_state(self.memory[stage], stage, state, g)[0]
                 for g in self._find_odds(stage, state.size)
             }
-            self._lengths[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
-        return self._lengths[key]
+            self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
+        return self._length_by_series[key]
 
     # ------------------------------------------------------------ who starts whom
     def _collect_reachable_nodes(self, stage: str, seen_nodes: set[Node], size: int = 0) -> None:
@@ -333,7 +335,7 @@ class StageChain:
             if node in seen_nodes:
                 continue
             seen_nodes.add(node)
-            for award, mean in self.get_run_figures(*node).rates.items():
+            for award, mean in self.get_run_figures(*node).rate_by_award.items():
                 if award.kind == "stage" and mean:
                     todo.append((award.name, award.size))
                 elif award.kind == "stick" and mean:
@@ -349,7 +351,7 @@ class StageChain:
         """Return, for each stage that a game starting with ``stage`` can reach, the stages that it starts directly."""
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.find_reachable_nodes(stage):
-            rates = self.get_run_figures(*node).rates
+            rates = self.get_run_figures(*node).rate_by_award
             edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
         return {name: edges[name] for name in edges}
 
@@ -396,7 +398,7 @@ class StageChain:
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
-            for award, mean in self.get_run_figures(*node).rates.items():
+            for award, mean in self.get_run_figures(*node).rate_by_award.items():
                 if award.kind == "stage" and (award.name, award.size) in index:
                     matrix[i][index[award.name, award.size]] -= mean * award.times
         for i in range(size):

@@ -378,7 +378,7 @@ def build_stick_component(
         return (mask | rows << first[x], 1)
 
     def build_mask_end(mask: int) -> GraphEnd:
-        """Return the automaton's result with the awards for this mask of stuck cells, or NOTHING without an award."""
+        """Return the result for this mask of stuck cells: its awards, or :data:`NO_WIN_END` without any."""
         awards = list_mask_awards(mask)
         return GraphEnd(LinePrize("", 0, awards)) if awards else NO_WIN_END
 
@@ -387,7 +387,7 @@ def build_stick_component(
 
 
 def _find_reached_end(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
-    """Return the win of the prize with the highest count up to ``count``, or NOTHING if no count is reached."""
+    """Return the win of the prize with the highest count up to ``count``, or :data:`NO_WIN_END` if there is none."""
     reached_counts = [c for c in prizes if c <= count]
     return GraphEnd(prizes[max(reached_counts)], winning_mask=part) if reached_counts else NO_WIN_END
 

@@ -119,13 +119,13 @@ class _StageExplainer:
         self._ids = mode_stages.symbols.ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
-        self._groups: dict[str, list[WinPattern]] = {}
+        self._patterns_by_group: dict[str, list[WinPattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
         if isinstance(table, ReelsStage) and isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
             self._builder = ReelBuilder(
                 name, table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
             )
-            self._lines, self._groups = self._builder.build_line_patterns()
+            self._lines, self._patterns_by_group = self._builder.build_line_patterns()
 
     @property
     def _reels(self) -> ReelSet:
@@ -183,7 +183,7 @@ class _StageExplainer:
                 if end.prize is not None and self._is_shown_on_line(cells, end.prize):
                     sentences.setdefault(self._format_sentence(cells, end))
                     listed.add(end.prize.name)
-        prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
+        prizes = {p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns}
         for pay in table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
@@ -224,7 +224,9 @@ class _StageExplainer:
         Lines of the prize's own symbols (``own_symbols``) are tried before those with substitutes.
         """
         on_strips = self._list_symbols_on_strips()
-        for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
+        for pattern in (
+            p for patterns in self._patterns_by_group.values() for p in patterns if p.prize == prize
+        ):
             fits = [
                 [None]
                 if e is None
@@ -287,7 +289,7 @@ class _StageExplainer:
 
     def _find_best_win(self, cells: Cells) -> GraphEnd:
         """Return the best win of a line with these symbols; of several prize groups, that of the first that pays."""
-        for patterns in self._groups.values():
+        for patterns in self._patterns_by_group.values():
             best = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NO_WIN_END
             )
@@ -296,7 +298,7 @@ class _StageExplainer:
         return NO_WIN_END
 
     def _find_end(self, pattern: WinPattern, cells: Cells) -> GraphEnd:
-        """Return the win of a pattern on a line with these symbols, or NOTHING if it does not fit."""
+        """Return the win of a pattern on a line with these symbols, or :data:`NO_WIN_END` if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NO_WIN_END
         factors = []
@@ -359,7 +361,7 @@ class _StageExplainer:
                     continue
                 pays_own_symbol = any(
                     p.prize == end.prize and self._is_own_prize_of(p, wild)
-                    for ps in self._groups.values()
+                    for ps in self._patterns_by_group.values()
                     for p in ps
                 )
                 if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):

@@ -171,7 +171,7 @@ def _describe_strategy(
 def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
     """Return the highest win of a reel game's mode and its probability, or a note on why they are unknown."""
     try:
-        top = HighestWins(stages).award(Award("stage", stages.mode.stage, 1, 0))
+        top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
     if top is None:
@@ -291,7 +291,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> 
             (award, r * p)
             for (name, size, _), r in runs.items()
             if name != stage
-            for award, p in chain.get_run_figures(name, size).rates.items()
+            for award, p in chain.get_run_figures(name, size).rate_by_award.items()
             if award.kind == "stage" and award.name == stage and p
         ]
         rate = sum((p for _, p in starts), ZERO)

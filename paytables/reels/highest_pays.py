@@ -48,26 +48,28 @@ class _HighestPaySearch:
     reels: ReelSet
     award_components: Sequence[int]
     """The indices of the pay components that can give awards."""
-    _most: dict[int, int] = field(default_factory=dict)
+    _most_by_node: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
-    _given: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(default_factory=dict)
+    _possible_awards_by_nodes: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(
+        default_factory=dict
+    )
     """The combinations of awards that can still be given, by reel and nodes."""
     _branches: int = 0
     """The number of branches examined so far; it is limited."""
 
     def find_most(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
-        if node not in self._most:
+        if node not in self._most_by_node:
             g = self.reels.graph
             first = g.row[node]
             if first < 0:
-                self._most[node] = g.value[node]
+                self._most_by_node[node] = g.value[node]
             else:
                 steps = range(first, first + g.width[node])
-                self._most[node] = max(
+                self._most_by_node[node] = max(
                     g.gain[k] * self.find_most(g.delta[k]) if g.gain[k] else 0 for k in steps
                 )
-        return self._most[node]
+        return self._most_by_node[node]
 
     def _step(self, node: int, letter: int) -> tuple[int, int]:
         """Return the node after an automaton reads a letter, and the factor of the step.
@@ -86,18 +88,18 @@ class _HighestPaySearch:
         ``nodes`` are the current nodes of the components that can give awards.
         """
         key = (x, nodes)
-        if key not in self._given:
+        if key not in self._possible_awards_by_nodes:
             if x == len(self.reels.strips):
-                self._given[key] = frozenset({find_given_awards(self.reels, nodes)})
+                self._possible_awards_by_nodes[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
                 letters = {tuple(row[c] for c in self.award_components) for row in self.reels.letters[x]}
                 given_after = {
                     tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
                 }
-                self._given[key] = frozenset().union(
+                self._possible_awards_by_nodes[key] = frozenset().union(
                     *(self.find_reachable_given(x + 1, a) for a in given_after)
                 )
-        return self._given[key]
+        return self._possible_awards_by_nodes[key]
 
     def find_best(self, given: GivenAwards) -> tuple[int, int]:
         """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""

@@ -32,7 +32,8 @@ class NoWinChance:
     """Whether to compute only what is fast and needs no laboratory package."""
     _chance_by_play: dict[Key, Fraction] = field(default_factory=dict)
     """The probabilities computed so far, by kind of play."""
-    _open: dict[Key, Fraction] = field(default_factory=dict)
+    _estimate_by_open_play: dict[Key, Fraction] = field(default_factory=dict)
+    """The present estimate for each kind of play whose computation has not ended, in case it can start itself."""
     is_rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""
 
@@ -55,23 +56,23 @@ class NoWinChance:
         """Return the probability that one kind of play, and everything it starts, wins nothing, computed once."""
         if key in self._chance_by_play:
             return self._chance_by_play[key]
-        if key in self._open:
+        if key in self._estimate_by_open_play:
             self.is_rounded = True
-            return self._open[key]
-        self._open[key] = Fraction(0)
+            return self._estimate_by_open_play[key]
+        self._estimate_by_open_play[key] = Fraction(0)
         was_rounded = self.is_rounded
         self.is_rounded = False
         chance = self._compute_one_run_chance(key)
         if self.is_rounded:
             for _ in range(GENERATIONS):
-                chance_before = self._open[key]
-                self._open[key] = Fraction(int(chance * ONE), ONE)
-                if self._open[key] == chance_before:
+                chance_before = self._estimate_by_open_play[key]
+                self._estimate_by_open_play[key] = Fraction(int(chance * ONE), ONE)
+                if self._estimate_by_open_play[key] == chance_before:
                     break
                 chance = self._compute_one_run_chance(key)
         else:
             self._chance_by_play[key] = chance
-        del self._open[key]
+        del self._estimate_by_open_play[key]
         self.is_rounded = self.is_rounded or was_rounded
         return chance
 

@@ -195,7 +195,7 @@ class ReelRules(Tableless):
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled."""
+        """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up."""
         table = self.definition.double_up
         return win_credits if table is None else table.bound_win(win_credits)
 

@@ -47,13 +47,13 @@ class RunFigures:
     Credits are those at level 1. ``parts`` and ``second_moment`` are computed only if variances are requested.
     """
 
-    rates: Mapping[Award, Fraction]
+    rate_by_award: Mapping[Award, Fraction]
     """The mean number of times that one play gives each award."""
-    odds: Mapping[GivenAwards, Fraction]
+    odds_by_awards: Mapping[GivenAwards, Fraction]
     """The probability of each combination of awards; empty if it was not computed."""
     mean: Fraction
     """The mean credits of one play."""
-    parts: Mapping[GivenAwards, Fraction]
+    mean_by_awards: Mapping[GivenAwards, Fraction]
     """For each combination of awards, the mean of the credits counted only in plays that give it."""
     second_moment: Fraction
     """The mean of the squared credits of one play."""

@@ -344,7 +344,7 @@ class Progressive(Strict):
     id: Identifier
     name: Text
     reset_credits: PositiveInt
-    """The value at which the level's meter starts again after a hit."""
+    """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
     """The part of each bet that is added to the meter, as a fraction."""
     one_in: PositiveInt | None = None

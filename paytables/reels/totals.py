@@ -39,22 +39,22 @@ class TotalWinDistributions:
     """The stages of the mode."""
     size: int
     """The number of credits from which on wins are left out."""
-    _runs: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
+    _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
     """The distributions of single plays computed so far, by stage and size."""
-    _series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)
+    _distribution_by_series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)
     """The distributions of series computed so far."""
-    _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
+    _distribution_by_plain_run: dict[tuple[str, int], Dist] = field(default_factory=dict)
     """The distributions of stages without memory computed so far, with all that they start."""
-    _open: set[str] = field(default_factory=set)
+    _stages_in_progress: set[str] = field(default_factory=set)
     """The stages that are being computed, to detect that they start one another."""
 
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
-        dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
+        dist = self.compute_award_distribution(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
         return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
 
-    def award(self, award: Award) -> Dist:
+    def compute_award_distribution(self, award: Award) -> Dist:
         """Return the win distribution of all plays that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
@@ -67,11 +67,11 @@ class TotalWinDistributions:
         The plays that it starts are followed generation by generation.
         """
         key = (stage, size)
-        if key in self._plain:
-            return self._plain[key]
-        if stage in self._open:
+        if key in self._distribution_by_plain_run:
+            return self._distribution_by_plain_run[key]
+        if stage in self._stages_in_progress:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
-        self._open.add(stage)
+        self._stages_in_progress.add(stage)
         runs = self._compute_run_distributions(stage, size)
         own_runs = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
@@ -91,8 +91,8 @@ class TotalWinDistributions:
             total = total_distribution
             if gained < ONE >> PRECISION:
                 break
-        self._open.remove(stage)
-        self._plain[key] = total
+        self._stages_in_progress.remove(stage)
+        self._distribution_by_plain_run[key] = total
         return total
 
     def _walk(self, stage: str, state: StageState) -> Dist:
@@ -100,7 +100,7 @@ class TotalWinDistributions:
         if state.runs_left <= 0:
             return [ONE]
         key = (stage, state)
-        if key not in self._series:
+        if key not in self._distribution_by_series:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.multiplier_index]
             total: Dist = []
@@ -110,15 +110,15 @@ class TotalWinDistributions:
                     self._walk(stage, state_after), self._compute_total_elsewhere(elsewhere, stage)
                 )
                 total = _add_distributions(total, self._convolve(self._scale(dist, factor), remaining))
-            self._series[key] = total
-        return self._series[key]
+            self._distribution_by_series[key] = total
+        return self._distribution_by_series[key]
 
     def _compute_total_elsewhere(self, given_awards: GivenAwards, stage: str) -> Dist:
         """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
         total = [ONE]
         for award in given_awards:
             if award.kind == "stage" and award.name != stage:
-                total = self._convolve(total, self.award(award))
+                total = self._convolve(total, self.compute_award_distribution(award))
         return total
 
     def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
@@ -126,15 +126,15 @@ class TotalWinDistributions:
 
         Wins of ``size`` credits and more are left out.
         """
-        if (stage, size) not in self._runs:
+        if (stage, size) not in self._distributions_by_run:
             distributions: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given_awards), p in self.stages.stage(stage, size).compute_distribution().items():
                 if credits_ < self.size:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * ONE // p.denominator
-            self._runs[stage, size] = dict(distributions)
-        return self._runs[stage, size]
+            self._distributions_by_run[stage, size] = dict(distributions)
+        return self._distributions_by_run[stage, size]
 
     def _scale(self, dist: Dist, factor: int) -> Dist:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``size`` credits."""
@@ -197,9 +197,10 @@ class HighestWins:
     """The highest win of a mode's stages and whole game, with its probability; None if wins are unbounded."""
 
     stages: ModeStages
-    _remaining_tops: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
+    _top_by_series: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
+    """The highest win of each series computed so far, and its probability."""
 
-    def award(self, award: Award) -> tuple[int, Fraction] | None:
+    def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
@@ -240,12 +241,12 @@ class HighestWins:
         It includes the remaining plays (``state_after``) and what the play started in other stages (``elsewhere``).
         """
         key = (stage, state_after)
-        if key not in self._remaining_tops:
+        if key not in self._top_by_series:
             top = self._walk(stage, state_after, above) if state_after.runs_left > 0 else (0, Fraction(1))
             if top is None:
                 return None
-            self._remaining_tops[key] = top
-        win, odds = self._remaining_tops[key]
+            self._top_by_series[key] = top
+        win, odds = self._top_by_series[key]
         for award in elsewhere:
             if award.name in above:
                 return None

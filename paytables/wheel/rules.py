@@ -29,7 +29,7 @@ class WheelRules(Tableless):
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
     def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
-        """Return every preset bet (form) at every stake at which it may be placed."""
+        """Return every preset bet (form) with every stake that it may be placed for."""
         bet_layout = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))

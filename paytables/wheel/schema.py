@@ -44,7 +44,7 @@ class Wheel(Strict):
     )
     """The smallest number of full turns of a valid spin."""
     most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
-    """The largest factor by which repeated spins may multiply prizes."""
+    """The largest factor that repeated spins may multiply prizes by."""
 
     @field_validator("parts")
     @classmethod

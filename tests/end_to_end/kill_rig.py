@@ -393,7 +393,7 @@ class Rig:
     def _journalled(self) -> set[str]:
         """The kinds of entries there are; none while the journal is only being made."""
         with contextlib.suppress(JournalError), open_view(self.folder.root) as view:
-            return set(view.kinds())
+            return set(view.list_kinds())
         return set()
 
     def _hand(self, device: str, action: str, **values) -> bool:

@@ -123,7 +123,7 @@ def _all_paid(folder, wagers):
     def heard(controller):
         (held,) = controller.list_level_records()
         fed = held.level.contributed == wagers * STAKE_CENTS * Fraction(1, 70)
-        return fed and all(hit.closed_at for hit in controller.register())
+        return fed and all(hit.closed_at for hit in controller.read_win_register())
 
     _until_recorded(folder, heard)
 
@@ -248,7 +248,9 @@ def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_
 
 def _closed(folder):
     """Wait until the controller knows that its first prize is paid."""
-    _until_recorded(folder, lambda controller: any(hit.closed_at for hit in controller.register()[:1]))
+    _until_recorded(
+        folder, lambda controller: any(hit.closed_at for hit in controller.read_win_register()[:1])
+    )
 
 
 @pytest.mark.requirement("I-03")

@@ -144,7 +144,7 @@ def test_every_entry_is_read_as_if_none_had_moved(lived):
             "machine.genesis",
             "bill.in",
         ]
-        assert {"host.told", "bill.in", "game.end", "machine.genesis"} <= set(view.kinds())
+        assert {"host.told", "bill.in", "game.end", "machine.genesis"} <= set(view.list_kinds())
         assert view.genesis.body == written[0]
 
 

@@ -29,12 +29,12 @@ def loaded(data):
 def exact(data, selections, **more):
     """The law the package computes for one draw, as {(credits, levels): probability}."""
     rules = loaded(data).rules
-    ticket = rules.ticket({"selections": selections, **more})
+    ticket = rules.build_ticket({"selections": selections, **more})
     found = win_distribution.draw_distribution(rules.definition, rules.tables, ticket)
     ids = [p.id for p in rules.definition.progressive]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
-        for (won, levels), n in found.cases.items()
+        for (won, levels), n in found.cases_by_win.items()
         if n
     }
 
@@ -186,7 +186,9 @@ def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
     if not ticket:
         return
     rules = loaded(data).rules
-    asked = rules.ticket({"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]})
+    asked = rules.build_ticket(
+        {"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]}
+    )
     known = figures.analyse_ticket(rules.definition, rules.tables, asked, "known")
     found = bounds.compute_bounded_figures(rules.definition, rules.tables, asked, "bounded", "as a check")
     assert (found.rtp, found.variance) == (known.rtp, known.variance)
@@ -207,7 +209,7 @@ def test_beyond_reach_return_and_variance_stay_exact_and_it_says_so():
     rules = loaded(data).rules
     shuffled = random.Random(20)
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
-    asked = rules.ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
+    asked = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="too costly to compute exactly"):
         win_distribution.draw_distribution(rules.definition, rules.tables, asked)
     bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
@@ -258,7 +260,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
     )
     counted = JointDistribution([part], numbers=9, drawn=4, named=1).compute_distribution()
     for catch in range(4):
-        assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(
+        assert Fraction(counted.cases_by_win[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
         )
 
@@ -267,12 +269,12 @@ def test_several_draws_are_settled_each_and_add():
     data = brute.definition(progressive=LEVELS)
     rules = loaded(data).rules
     asked = {"selections": TICKETS["two overlapping"]}
-    one = figures.analyse_ticket(rules.definition, rules.tables, rules.ticket(asked), "one")
+    one = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(asked), "one")
     three = figures.analyse_ticket(
-        rules.definition, rules.tables, rules.ticket({**asked, "draws": 3}), "three"
+        rules.definition, rules.tables, rules.build_ticket({**asked, "draws": 3}), "three"
     )
     assert (three.rtp, three.cost_credits) == (one.rtp, 3 * one.cost_credits)
-    assert three.variance == 3 * one.variance == three.distribution.variance()
+    assert three.variance == 3 * one.variance == three.distribution.compute_variance()
     assert three.hit_probability == three.distribution.compute_chance_of_at_least(1)
     assert three.max_win_probability == three.distribution.compute_chance_of_at_least(three.max_win_credits)
     assert three.progressives[0].rate == 3 * one.progressives[0].rate

@@ -55,7 +55,7 @@ def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
     quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
     assert game.list_levels(quick) == (play,)
     for asked in OTHERS:
-        wager = game.build_wager(game.rules.ticket(asked).cost, **asked)
+        wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
         assert game.list_levels(wager) == (), asked
     own = build_game(data(linked=False), "test.toml")
     assert own.list_every_level()[0].one_price is False
@@ -67,7 +67,7 @@ def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odd
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
     for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
-        wager = game.build_wager(game.rules.ticket(asked).cost, **asked)
+        wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
         hits = 0
         for places in draws:
             recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]

@@ -45,7 +45,7 @@ ASKED = {
 def a_paper(number=1234, **changes):
     acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), at=NOON)
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY, **changes}
-    return issue_ticket(RULES.definition, RULES.ticket(ASKED), acknowledgement, **given)
+    return issue_ticket(RULES.definition, RULES.build_ticket(ASKED), acknowledgement, **given)
 
 
 def paid():
@@ -119,13 +119,13 @@ def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(na
 @pytest.mark.requirement("M-06")
 def test_no_ticket_without_the_central_record():
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
-    ticket = RULES.ticket(ASKED)
+    ticket = RULES.build_ticket(ASKED)
     with pytest.raises(NotRecorded, match="has not recorded"):
         issue_ticket(RULES.definition, ticket, None, **given)
     short = Acknowledgement(ticket_number=1, draws=(501, 502), at=NOON)
     with pytest.raises(NotRecorded, match="3 draws were bought"):
         issue_ticket(RULES.definition, ticket, short, **given)
-    quick = RULES.ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
+    quick = RULES.build_ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
     one = Acknowledgement(ticket_number=1, draws=(501,), at=NOON)
     with pytest.raises(NotRecorded, match="no numbers yet"):
         issue_ticket(RULES.definition, quick, one, **given)

@@ -166,7 +166,9 @@ def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
     assert figures.rtp == Fraction(3 * 10 + 4, 6 * 4) == analyse_cases("line", wager, cases, Depth.RETURN).rtp
     assert figures.distribution is not None
     assert dict(figures.distribution.counts) == {0: 2, 4: 1, 10: 3}
-    assert figures.variance == figures.distribution.variance() == Fraction(316, 6) - Fraction(34, 6) ** 2
+    assert (
+        figures.variance == figures.distribution.compute_variance() == Fraction(316, 6) - Fraction(34, 6) ** 2
+    )
     assert [(p.name, p.credits, p.hits) for p in figures.prizes] == [("won", 10, 3), ("push", 4, 1)]
     assert (figures.cycle, figures.max_win_credits, figures.hit_probability) == (6, 10, Fraction(1, 2))
 

@@ -93,14 +93,16 @@ def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
     level = Level.open(terms)
     for _ in range(90):
         favourable, bound = level.compute_mystery_odds(10)
-        assert mystery.rate_at(level.current, 10) == Fraction(favourable, bound)
+        assert mystery.compute_rate_at(level.current, 10) == Fraction(favourable, bound)
         assert mystery.compute_rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
         level = level.contribute(10)
     assert level.current == 110
-    assert mystery.rate_at(110, 10) == mystery.rate_at(200, 10) == 1
-    assert mystery.rate_at(100, 10) < mystery.rate < mystery.rate_at(109, 10)  # the mean lies between
+    assert mystery.compute_rate_at(110, 10) == mystery.compute_rate_at(200, 10) == 1
+    assert (
+        mystery.compute_rate_at(100, 10) < mystery.rate < mystery.compute_rate_at(109, 10)
+    )  # the mean lies between
     even = mystery.break_even_credits
     assert 0 < even < 110
     assert bet.rtp + mystery.compute_rtp_at(even, 10) == 1
     top = next(share for share in bet.progressives if share.level == "top")
-    assert top.rate_at(1, 10) == top.rate_at(10**6, 10) == top.rate
+    assert top.compute_rate_at(1, 10) == top.compute_rate_at(10**6, 10) == top.rate

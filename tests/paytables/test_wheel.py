@@ -156,7 +156,7 @@ def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most
     for win, p in found.items():
         assert law.get(win, 0) <= p <= law.get(win, 0) + left
     assert sum(found.values()) == 1
-    assert bet.mean_credits == bet.distribution.moment(1)
+    assert bet.mean_credits == bet.distribution.compute_moment(1)
     quick = analyse_bets(game.rules.definition, stakes, "some", Depth.RETURN)
     assert quick.rtp == bet.rtp
     rest = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)

@@ -150,11 +150,11 @@ class Disk:
         self.operation(f"sync {path.name}")
         inode.sync()
 
-    def free_bytes(self):
+    def count_free_bytes(self):
         return 1 << 40 if self.room is None else self.room - sum(len(i.seen) for i in self.names.values())
 
     def _check_room(self, more):
-        if self.room is not None and (0 < more > self.free_bytes() or self.room == 0):
+        if self.room is not None and (0 < more > self.count_free_bytes() or self.room == 0):
             raise DiskFull
 
 

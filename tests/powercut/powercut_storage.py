@@ -102,7 +102,7 @@ class SimStorage:
     def exists(self, path):
         return path in self.disk.names
 
-    def names(self, folder):
+    def list_names(self, folder):
         return sorted(p.name for p in self.disk.names if p.parent == folder)
 
     def make_folder(self, folder):
@@ -123,8 +123,8 @@ class SimStorage:
         for file in files:
             file.sync()
 
-    def free_bytes(self, folder):
-        return self.disk.free_bytes()
+    def count_free_bytes(self, folder):
+        return self.disk.count_free_bytes()
 
     def make_private(self, path):
         return False

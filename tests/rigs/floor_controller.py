@@ -35,7 +35,7 @@ class RealController:
 
     @property
     def hits(self):
-        return self.real.register()
+        return self.real.read_win_register()
 
     def close(self):
         self.real.check()

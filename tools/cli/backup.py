@@ -97,7 +97,7 @@ class Backup:
             "files": {name: base64.b64encode(data).decode() for name, data in self.files.items()},
         }
 
-    def text(self, key: MachineKey) -> str:
+    def format_signed_text(self, key: MachineKey) -> str:
         """Return the text of the backup file, signed with ``key``."""
         content = self._build_content()
         return (

@@ -30,7 +30,7 @@ def describe_file_error(file: Path, error: OSError) -> str:
 
 
 @contextmanager
-def result_file(file: Path) -> Iterator[BinaryIO]:
+def open_result_file(file: Path) -> Iterator[BinaryIO]:
     """Yield a file that replaces ``file`` at the end, once everything is written.
 
     After an error ``file`` is unchanged. Raises ClickException if ``file`` may not be replaced, and OSError.
@@ -54,7 +54,7 @@ def write_result(file: Path, data: bytes | str, note: str = "") -> None:
     """
     content = data.encode() if isinstance(data, str) else data
     try:
-        with result_file(file) as output:
+        with open_result_file(file) as output:
             output.write(content)
     except OSError as error:
         raise click.ClickException(describe_file_error(file, error)) from error

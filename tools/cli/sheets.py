@@ -75,11 +75,11 @@ def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: s
     paper = _PdfPages(title)
     for table in tables:
         if table.title is not None:
-            paper.gap()
-            paper.line([format_words(table.title, texts, currency)], bold=True)
+            paper.add_gap()
+            paper.add_row([format_words(table.title, texts, currency)], bold=True)
         for row_number, row in enumerate(format_rows(table, texts, currency)):
-            paper.line(row, bold=bool(table.columns) and row_number == 0)
-        paper.gap()
+            paper.add_row(row, bold=bool(table.columns) and row_number == 0)
+        paper.add_gap()
     return paper.to_pdf()
 
 
@@ -116,11 +116,11 @@ class _PdfPages:
         draw.line((_MARGIN, _MARGIN + 14, _PAGE_SIZE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
         self._y = _MARGIN + 2 * _LINE_HEIGHT
 
-    def gap(self) -> None:
+    def add_gap(self) -> None:
         """Leave an empty space of half a line."""
         self._y += _LINE_HEIGHT // 2
 
-    def line(self, cells: list[str], *, bold: bool = False) -> None:
+    def add_row(self, cells: list[str], *, bold: bool = False) -> None:
         """Add one row with its cells in columns of equal width; each cell is wrapped within its column."""
         font = _load_font("Bold" if bold else "Regular", _TEXT_SIZE)
         room = (_PAGE_SIZE[0] - 2 * _MARGIN) // len(cells)

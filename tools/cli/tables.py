@@ -92,7 +92,7 @@ def format_figure(value: Any) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else format_cell(value)
 
 
-def number_column(title: str, key: str = "") -> Column:
+def build_number_column(title: str, key: str = "") -> Column:
     """Return a column of whole numbers, shown with thousands separators."""
     return Column(title, key, is_right_aligned=True, text=format_figure)
 
@@ -126,7 +126,7 @@ class Table:
         """Return whether there is any row."""
         return bool(self._rows)
 
-    def document(self) -> list[dict[str, Any]]:
+    def to_json_rows(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, by column name."""
         names = [column.name for column in self._columns]
         return [dict(zip(names, row, strict=True)) for row in self._rows]
@@ -302,7 +302,7 @@ def show(
     ``text_after`` are sentences printed as text only. In CSV the tables are separated by an empty line.
     """
     if output_format == "json":
-        echo(format_json(tables[0].document() if document is None else document, indent=2))
+        echo(format_json(tables[0].to_json_rows() if document is None else document, indent=2))
     elif output_format == "csv":
         echo("\n".join(table.to_csv() for table in tables), nl=False)
     else:

@@ -44,7 +44,7 @@ class Machine:
     base: str = _IN_PLACE
     """Whether the machine's cabinet stand (base) is in place, withdrawn or returned."""
 
-    def line(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
         games = [
             f"{g['game']} {format_certified_figure(g)} ({g['certified_on'] or '-'})"

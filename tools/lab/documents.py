@@ -8,7 +8,7 @@ from egm.errors import OperatorError
 from egm.profiles.schema import iter_keys
 from egm.screen.text import Texts
 from tools.lab.entry_reference import format_entries
-from tools.lab.manual import manual_chapters
+from tools.lab.manual import iter_manual_chapters
 from tools.lab.markdown import format_table
 from tools.lab.rule_table import (
     format_interruption_table,
@@ -70,7 +70,7 @@ def format_cabinet_keys() -> str:
 
 def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
-    chapter = next(each for each in manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
+    chapter = next(each for each in iter_manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
     return format_table(chapter.heads, chapter.rows)
 
 

@@ -26,7 +26,7 @@ class Chapter:
     rows: tuple[tuple[str, ...], ...]
 
 
-def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
+def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
         menu: PageTable = chapter.build_table(MENU)
@@ -42,7 +42,7 @@ def format_manual(audience: str, language: str) -> str:
     """Return the manual for an ``audience`` in a language, as one Markdown page."""
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
-    for chapter in manual_chapters(audience, texts):
+    for chapter in iter_manual_chapters(audience, texts):
         parts += [f"## {chapter.title}", chapter.about, format_table(chapter.heads, chapter.rows)]
     return "\n\n".join(parts) + "\n"
 

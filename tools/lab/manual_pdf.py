@@ -23,7 +23,7 @@ from PIL import ImageFont
 
 from egm.screen.text import Texts
 from egm.screen.theme import HERE
-from tools.lab.manual import Chapter, manual_chapters
+from tools.lab.manual import Chapter, iter_manual_chapters
 
 #: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
@@ -78,7 +78,7 @@ class _Sheet:
 def build_pdf(audience: str, language: str, version: str) -> bytes:
     """Return the ``operator`` or ``service`` manual of this software as a PDF file."""
     texts = Texts(language)
-    chapters = list(manual_chapters(audience, texts))
+    chapters = list(iter_manual_chapters(audience, texts))
     sheet = _Sheet()
     title = texts.say(f"manual.title.{audience}")
     _draw_cover(sheet, texts, audience, version)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from paytables.source import parse_toml
-from tools.lab.tuning import Path, value_at
+from tools.lab.tuning import Path, get_value_at
 
 #: Matches the header of a TOML table.
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -31,7 +31,7 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
         tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed_text = text
     for table, key_name in tables.items():
-        changed_text = _replace_value(changed_text, table, value_at(data, table), key_name)
+        changed_text = _replace_value(changed_text, table, get_value_at(data, table), key_name)
     try:
         is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(data)
     except tomllib.TOMLDecodeError:

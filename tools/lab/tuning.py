@@ -47,7 +47,7 @@ def _resolve_key_part(container: Any, part: str | int) -> str | int:
     return int(part) if isinstance(container, list) else str(part)
 
 
-def value_at(data: Mapping[str, Any], path: Path) -> Any:
+def get_value_at(data: Mapping[str, Any], path: Path) -> Any:
     """Return the value of the definition at a path. Raises :class:`TuningError`."""
     value: Any = data
     for part in path:
@@ -117,7 +117,7 @@ def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> d
 
 def _pay_at(data: Mapping[str, Any], key: Path) -> int:
     """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
-    pay = value_at(data, key)
+    pay = get_value_at(data, key)
     if not isinstance(pay, int):
         raise TuningError(f"{'.'.join(map(str, key))} is not a pay")
     return pay
@@ -162,9 +162,10 @@ def tune_pays(
         if abs(current_return - target) <= NEAR:
             return best
         slopes = {
-            k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - current_return for k in keys
+            k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - current_return
+            for k in keys
         }
-        part = sum(slopes[k] * value_at(best, k) for k in keys)
+        part = sum(slopes[k] * get_value_at(best, k) for k in keys)
         if part <= 0:
             raise TuningError("the named pays do not change the return")
         factor = (target - current_return) / part + 1
@@ -174,7 +175,7 @@ def tune_pays(
             )
         scaled = best
         for k in keys:
-            scaled = replace_value(scaled, k, round_to_nice_pay(value_at(best, k) * factor))
+            scaled = replace_value(scaled, k, round_to_nice_pay(get_value_at(best, k) * factor))
         if scaled == best:
             break
         if abs(compute_rtp(scaled, bet) - target) < abs(current_return - target):
@@ -198,11 +199,12 @@ def refine_pays(
     nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
     best, missing_return = dict(data), target - compute_rtp(data, bet)
-    limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
+    limits = {k: max(1, int(get_value_at(data, k)) // 4) for k in keys}
     while abs(missing_return) > NEAR:
         present_return = compute_rtp(best, bet)
         slopes = {
-            k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - present_return for k in keys
+            k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - present_return
+            for k in keys
         }
         ordered_changes = sorted(
             _iter_pay_changes(data, best, limits, slopes, missing_return), key=lambda move: (move[0], move[1])
@@ -241,9 +243,11 @@ def _iter_pay_changes(
     The gap is the distance to the wanted return after the change.
     """
     keys = [key for key, slope in slopes.items() if slope > 0]
-    current_pays = {key: int(value_at(data, key)) for key in keys}
-    lowest_change = {key: max(1, int(value_at(start, key)) - limits[key]) - current_pays[key] for key in keys}
-    highest_change = {key: int(value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
+    current_pays = {key: int(get_value_at(data, key)) for key in keys}
+    lowest_change = {
+        key: max(1, int(get_value_at(start, key)) - limits[key]) - current_pays[key] for key in keys
+    }
+    highest_change = {key: int(get_value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
 
     def find_nearest_pay(key: Path, need: Fraction) -> int:
         """Return the change of a pay, within its limits, that comes nearest to the needed change of the return."""
@@ -275,7 +279,7 @@ def _iter_pay_changes(
 
 def _has_same_order(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
     """Return whether the pays at ``keys`` still have the same order by size."""
-    pairs = [(value_at(old_data, k), value_at(new_data, k)) for k in keys]
+    pairs = [(get_value_at(old_data, k), get_value_at(new_data, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
 
@@ -367,7 +371,7 @@ def _list_untried_definitions(
 
 def _format_strips(data: Mapping[str, Any], stage: str) -> str:
     """Return the reel strips of a stage as one text, so that definitions with equal strips can be recognised."""
-    return repr(value_at(data, ("stage", stage, "strips")))
+    return repr(get_value_at(data, ("stage", stage, "strips")))
 
 
 def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
@@ -376,7 +380,7 @@ def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) 
     Of equal replacements on one strip (old symbol by new symbol) only the first is made. A symbol that is on
     the strip only once is not replaced.
     """
-    strips = value_at(data, ("stage", stage, "strips"))
+    strips = get_value_at(data, ("stage", stage, "strips"))
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)
         replacements_made: set[tuple[str, str]] = set()

@@ -220,7 +220,7 @@ class ClaimBook:
 
     def claim_remaining_credits(self) -> None:
         """Add claims for the players' credit that no other claim includes, by kind of credit and position."""
-        for name in sorted(self.old_ledger.accounts()):
+        for name in sorted(self.old_ledger.list_accounts()):
             cents = (
                 self.old_ledger.available_cents(name) - self.claimed_credit_cents[name]
                 if is_credit(name)

@@ -39,7 +39,7 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
-    return list_ways(dealt, LOW_HAND_CARDS.strength, HIGH_HAND_CARDS.strength)
+    return list_ways(dealt, LOW_HAND_CARDS.compute_strength, HIGH_HAND_CARDS.compute_strength)
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
@@ -61,8 +61,8 @@ class HouseWayRules:
                 line.shapes,
                 _parse_ranks(line.most, ACE),
                 _parse_ranks(line.least, 0),
-                0 if line.low is None else LOW_HAND_CARDS.strength(parse_cards(line.low)),
-                0 if line.high is None else HIGH_HAND_CARDS.strength(parse_cards(line.high)),
+                0 if line.low is None else LOW_HAND_CARDS.compute_strength(parse_cards(line.low)),
+                0 if line.high is None else HIGH_HAND_CARDS.compute_strength(parse_cards(line.high)),
             )
             for line in lines
         ]

@@ -58,7 +58,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @cached_property
     def _house(self) -> HouseWayRules:
-        """Return the house way (the rules by which the bank sets its cards), built once."""
+        """Return the house way: how the bank must divide its seven cards. It is built once."""
         return HouseWayRules(self.definition.house)
 
     def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
@@ -273,7 +273,7 @@ class PaiGowPokerRules(TwoHandsRules):
             bet=spot.id,
             cost_credits=stake,
             options={"bets": {spot.id: stake}},
-            rtp=distribution.moment(1) / stake,
+            rtp=distribution.compute_moment(1) / stake,
             prizes=(
                 PrizeFigures(
                     name="won",
@@ -283,7 +283,7 @@ class PaiGowPokerRules(TwoHandsRules):
                     rtp=chance * returned_credits / stake,
                 ),
             ),
-            variance=distribution.variance(),
+            variance=distribution.compute_variance(),
             hit_probability=chance,
             return_bet_probability=chance,
             distribution=distribution,

@@ -102,7 +102,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     """
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
-    """The house way: the rules by which the bank sets its cards, of which the first that fits applies."""
+    """The house way: how the bank must divide its seven cards. The first line that fits the cards applies."""
     remaining: Remaining | None = None
     """The side bets on the total of the undealt cards; None: not offered."""
     position: Position | None = None

@@ -91,7 +91,7 @@ class Betting:
     last_bettor: int | None = None
     """The seat that made the last bet of the game (s. 67.102)."""
     turn: int = field(default=0)
-    """The player index from which the search for the next player to act starts."""
+    """The index of the player to act next; players who cannot act are skipped."""
 
     # ------------------------------------------------------------------ the state
     @property
@@ -186,7 +186,7 @@ class Betting:
         return {name: owed_credits + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
-        """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
+        """Return how much more than the current bet a bet or raise must be, at least, in credits."""
         if self.sizes.kind == "fixed":
             return self.sizes.least - self.level % self.sizes.least
         return max(self.last_raise, self.sizes.least)

@@ -80,7 +80,7 @@ class _Hands:
     button: int
     """The seat that has the dealer button."""
     viewer: int | None
-    """The seat whose screen this is, to which the other seats' hole cards are hidden; None: nothing is hidden."""
+    """The seat that sees the hands; the other seats' hole cards are hidden. None: nothing is hidden."""
     cards_by_seat: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
     face_up_indexes: set[int] = field(default_factory=set)
@@ -183,7 +183,7 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return the smallest number of players with which a game is played."""
+        """Return how many players a game needs at least."""
         return SEATS_MIN
 
     @property
@@ -402,15 +402,15 @@ class RoomRules(SeatedRules):
         """Return the strength of the best hand of hole cards and board."""
         uses = self.definition.uses
         if uses is None:
-            return _RANKING.strength([*hole, *board])
+            return _RANKING.compute_strength([*hole, *board])
         return max(
-            _RANKING.strength([*own, *shared])
+            _RANKING.compute_strength([*own, *shared])
             for own in combinations(hole, uses)
             for shared in combinations(board, FIVE_CARD_RANKING.size - uses)
         )
 
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
-        """Return the pots, with the commission taken if the game reached the betting round from which it is due."""
+        """Return the pots. The commission is deducted if the game reached the first betting round with a commission."""
         totals = {player.seat: player.total for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round

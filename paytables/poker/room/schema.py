@@ -40,7 +40,7 @@ class Deal(Strict):
 
 
 class Stack(Strict):
-    """The table stakes with which a player may take part in a game (``[stack]``, ss. 67.94, 67.95)."""
+    """The table stakes that a player may bring into a game (``[stack]``, ss. 67.94, 67.95)."""
 
     name: Text
     limits: Limits
@@ -107,7 +107,7 @@ class Commission(Strict):
     most: PositiveInt
     """The largest commission on one game, in credits."""
     from_round: PositiveInt = 1
-    """The first betting round from which on the commission is taken."""
+    """The first betting round with a commission."""
 
 
 class TimeTerms(Strict):
@@ -138,7 +138,7 @@ class RoomDefinition(TableDefinition):
     )
     """The number of hole cards that every hand must use; None: the best of all cards count."""
     stack: Stack
-    """The table stakes with which a player may take part."""
+    """The table stakes that a player may bring into a game."""
     forced: Forced
     """The antes, blinds or bring-in."""
     limit: BetLimit

@@ -48,11 +48,11 @@ class BestAnswerAdvice:
         definition, duel = self.definition, self.definition.duel
         if definition.best and duel is not None:
             ranking = self.rankings[duel.order]
-            own_strength = ranking.strength(hole_cards)
+            own_strength = ranking.compute_strength(hole_cards)
             return next(
                 line.option
                 for line in definition.best
-                if line.least is None or own_strength >= ranking.strength(parse_cards(line.least))
+                if line.least is None or own_strength >= ranking.compute_strength(parse_cards(line.least))
             )
         proofs = [
             definition.proved[name]
@@ -98,10 +98,10 @@ class BestAnswerAdvice:
         option, ways = backs[0], list(combinations(unseen, missing_cards))
         spot = self.definition.spots[str(option.spot)]
         own_cards, board_cards = list(hole_cards)[: spot.player], list(board)
-        strength = self.rankings[spot.order].strength
+        compute_strength = self.rankings[spot.order].compute_strength
         net = Fraction(0)
         for completion in ways:
-            own_strength = strength([*own_cards, *[*board_cards, *completion][: spot.board]])
+            own_strength = compute_strength([*own_cards, *[*board_cards, *completion][: spot.board]])
             row = find_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
         staying_option = next(option_left.id for option_left in step.option if option_left.back is None)
@@ -170,7 +170,7 @@ class BestAnswerAdvice:
         if duel is None:
             return Fraction(0)
         ranking = self.rankings[duel.order]
-        own_strength = ranking.strength([*hole_cards, *board])
+        own_strength = ranking.compute_strength([*hole_cards, *board])
         counts: Counter[Standing] = Counter()
         for bank_strength, count in _iter_bank_hands(ranking, {*hole_cards, *board}, board):
             beaten: Standing = (

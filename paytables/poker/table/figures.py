@@ -54,7 +54,7 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
-    """Return the smallest first stake, in credits, of the bets to which the proof called ``name`` belongs."""
+    """Return the smallest first stake, in credits, of the bets whose figures the proof ``name`` states."""
     return (definition.ante if name == MAIN_BET else definition.spots[name]).limits.least
 
 
@@ -67,7 +67,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
     spot = None if name == MAIN_BET else name
-    mean = distribution.moment(1)
+    mean = distribution.compute_moment(1)
     levels = [build_side_bet(definition, level) for level in definition.progressive if level.spot == name]
     return BetAnalysis(
         bet=name,
@@ -75,7 +75,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         options={"bets": bets},
         rtp=mean / cost,
         prizes=tuple(_build_prize(won, unit, cost) for won in proof.won),
-        progressives=tuple(level.share(mean) for level in levels),
+        progressives=tuple(level.compute_progressive_share(mean) for level in levels),
         strategy=describe_best_play(definition, spot),
         worst_rtp=1 + Fraction(proof.worst) * unit / cost,
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),

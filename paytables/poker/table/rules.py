@@ -299,7 +299,9 @@ class PokerRules(SeatedRules):
         if option.least is None or duel is None:
             return True
         ranking = self._rankings[duel.order]
-        return ranking.strength(seat_round.cards) >= ranking.strength(parse_cards(option.least))
+        return ranking.compute_strength(seat_round.cards) >= ranking.compute_strength(
+            parse_cards(option.least)
+        )
 
     # ------------------------------------------------------------ what bets come to
     def compare_hands(self, player: list[Card], bank: list[Card]) -> Standing:
@@ -308,7 +310,7 @@ class PokerRules(SeatedRules):
         if duel is None:
             raise WagerError("this game has no duel against the bank")
         ranking = self._rankings[duel.order]
-        player_strength, bank_strength = ranking.strength(player), ranking.strength(bank)
+        player_strength, bank_strength = ranking.compute_strength(player), ranking.compute_strength(bank)
         if bank_strength < duel.lowest_opening_strength:
             return "closed"
         return (
@@ -325,7 +327,7 @@ class PokerRules(SeatedRules):
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
-        row_index = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
+        row_index = find_row(rows, ranking.compute_strength(cards), 0, ranking.order) if rows else None
         return None if row_index is None else rows[row_index]
 
     def _settle(self, seat_round: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
@@ -388,7 +390,7 @@ class PokerRules(SeatedRules):
         ranking = self._rankings[name]
         if len(cards) < ranking.order.size:
             return None
-        strength = ranking.strength(cards)
+        strength = ranking.compute_strength(cards)
         english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
         if bank and duel is not None and strength < duel.lowest_opening_strength:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"

@@ -73,13 +73,13 @@ class Stake(Strict):
     raised: bool = False
     """Whether the bet is only made by an option during the round."""
     of: Identifier | None = None
-    """The id of the bet together with which this one is staked, or None."""
+    """The id of the bet that must be staked with this one, or None."""
     times: Times = "1"
     """The multiple of the bet in ``of`` that is staked."""
     needs: Identifier | None = None
     """The id of a bet that must be placed with this one, or None."""
     order: OrderName = "five"
-    """The name of the order by which the hands of the bet are ranked."""
+    """The name of the ranking order for the hands of the bet."""
     player: PositiveInt | None = None
     """How many of the player's first cards the bet is on; None: all of them."""
     board: NaturalInt | None = None
@@ -126,7 +126,7 @@ class Option(Strict):
 
     id: Identifier
     spot: Identifier | None = None
-    """The id of the spot on which the option stakes or from which it takes back; None: neither."""
+    """The id of the spot that the option adds a stake to or takes it back from; None: neither."""
     times: Times = "1"
     """The multiple of the ante that the option stakes."""
     fold: bool = False
@@ -173,9 +173,9 @@ class RoundStep(Strict):
     option: tuple[Option, ...] = ()
     """The options of the decision."""
     unless: tuple[Identifier, ...] = ()
-    """The bets any of which, if staked, makes the round skip the decision."""
+    """The round skips the decision if any of these bets is staked."""
     only: tuple[Identifier, ...] = ()
-    """The bets one of which must be staked for the decision to be asked; empty: it is always asked."""
+    """The round asks for the decision only if one of these bets is staked; empty: always."""
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":
@@ -195,11 +195,11 @@ class Duel(Strict):
     """
 
     order: OrderName = "five"
-    """The name of the order by which both hands are ranked."""
+    """The name of the ranking order for both hands."""
     bank: PositiveInt
     """The number of the bank's cards."""
     opens: str | None = None
-    """The lowest hand with which the bank opens, as cards; None: every hand opens."""
+    """The lowest hand that qualifies the bank (opens), as cards; None: every hand does."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
@@ -209,11 +209,11 @@ class Duel(Strict):
 
     @property
     def lowest_opening_strength(self) -> int:
-        """Return the lowest strength with which the bank opens, 0 if every hand does."""
+        """Return the lowest strength that qualifies the bank (opens); 0 if every hand does."""
         return (
             0
             if self.opens is None
-            else HandRanking(RANKING_RULES_BY_NAME[self.order]).strength(parse_cards(self.opens))
+            else HandRanking(RANKING_RULES_BY_NAME[self.order]).compute_strength(parse_cards(self.opens))
         )
 
 
@@ -288,7 +288,7 @@ class PokerDefinition(TableDefinition):
     )
     """The best strategy as lines, if lines can state it; the first that fits applies."""
     simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
-    """The simplest published strategy as lines, of which the first that fits applies."""
+    """The simplest published strategy, as lines. The first line that fits the hand applies."""
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
     """The stored exact figures, by the id of the bet."""
 

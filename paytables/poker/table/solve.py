@@ -336,7 +336,7 @@ class StudSolver:
             else:
                 for name, factor in bets.items():
                     nets += self.compute_spot_nets(self.definition.spots[name], factor)
-            least = 0 if option.least is None else ranking.strength(parse_cards(option.least))
+            least = 0 if option.least is None else ranking.compute_strength(parse_cards(option.least))
             choices.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
         return choices
 
@@ -426,7 +426,7 @@ class StudSolver:
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         for rule in reversed(rules):
             if rule.least is not None:
-                answers[strengths >= ranking.strength(parse_cards(rule.least))] = places[rule.option]
+                answers[strengths >= ranking.compute_strength(parse_cards(rule.least))] = places[rule.option]
         return answers
 
     def _count_nets(

@@ -70,6 +70,6 @@ def _format_hand(names: str, ranking: HandRanking) -> str:
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
-    combination = ranking.category(cards)
+    combination = ranking.find_category(cards)
     name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
     return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -49,7 +49,7 @@ class PaiGowDefinition(TwoHandsDefinition):
     """
 
     bank: BankWay
-    """The worth of each low and high hand, by which the bank decides how to set its four tiles."""
+    """The worth of each low and high hand; the bank sets its four tiles for the best worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")

@@ -28,13 +28,13 @@ class HeldCardsFigures:
     mean_squared_deal_win: Fraction
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
-    def mean(self, pays: Sequence[int]) -> Fraction:
+    def compute_mean(self, pays: Sequence[int]) -> Fraction:
         """Return the mean win of one video poker hand with this strategy, in credits; ``pays`` are by row."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
-    def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
+    def compute_variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
         """Return the variance of the total win of ``hands`` hands drawn from one deal, in credits squared."""
-        mean = self.mean(pays)
+        mean = self.compute_mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.mean_squared_deal_win - mean**2)
 
@@ -62,8 +62,10 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         return Proof(
             rates=tuple(map(format_exact, rates)),
             deals=format_exact(deals / credits_**2),
-            worst=format_exact(evaluation.mean(values, values.argmin(axis=0)) / credits_),
-            simplest=None if simple is None else format_exact(evaluation.mean(values, simple) / credits_),
+            worst=format_exact(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
+            simplest=None
+            if simple is None
+            else format_exact(evaluation.compute_mean(values, simple) / credits_),
             policy=pack_policy(bytes(best.tolist())),
         )
 
@@ -123,12 +125,12 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     return BetAnalysis(
         bet=f"{credits_} x {hands}",
         cost_credits=cost,
-        rtp=held_figures.mean(pays) / credits_,
+        rtp=held_figures.compute_mean(pays) / credits_,
         options={"hands": hands},
         cycle=cycle,
         prizes=prizes,
         progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
-        variance=None if level is not None else held_figures.variance(pays, hands),
+        variance=None if level is not None else held_figures.compute_variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
         return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,

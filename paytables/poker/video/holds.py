@@ -209,7 +209,7 @@ class HoldEvaluation:
             )
         return card_parts
 
-    def mean(self, values: Ints, masks: Ints) -> Fraction:
+    def compute_mean(self, values: Ints, masks: Ints) -> Fraction:
         """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
 
         ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is

@@ -60,7 +60,7 @@ class VideoPokerRules(Tableless):
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
-        row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
+        row = find_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def build_advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
@@ -80,7 +80,9 @@ class VideoPokerRules(Tableless):
         pay = self.find_pay_row(cards)
         if pay is not None:
             return pay.title
-        english, french = CATEGORY_NAMES[find_category(self._ranking.strength(cards), self._ranking.order)]
+        english, french = CATEGORY_NAMES[
+            find_category(self._ranking.compute_strength(cards), self._ranking.order)
+        ]
         return {"en": english, "fr": french}
 
     def play(self, wager: Wager, draw: Draw) -> Play:

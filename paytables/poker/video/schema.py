@@ -82,7 +82,7 @@ class Progressive(Strict):
     row: Identifier
     """The id of the pay-table row that hits the level."""
     reset_credits: PositiveInt
-    """The value at which the level's meter starts again after a hit."""
+    """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
     """The part of each bet that plays for the level that is added to the meter, as a fraction."""
 
@@ -137,7 +137,7 @@ class Hold(Strict):
     row: bool = False
     """Whether the held cards must be of consecutive ranks."""
     ways: NaturalInt = 0
-    """The smallest number of straights of which the held cards may be part."""
+    """How many different straights the held cards must fit into, at least."""
 
 
 class SimpleStrategy(Strict):

@@ -72,7 +72,7 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
     assert most <= bet.win_max_credits <= max(5120, before.max_win_credits)
     told = bet.doubled.distribution
     assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
-    assert (told.moment(1), told.variance()) == (before.mean_credits, bet.doubled.variance)
+    assert (told.compute_moment(1), told.compute_variance()) == (before.mean_credits, bet.doubled.variance)
     whole = build_sheet(found, analyse(found, Depth.FULL))
     (facts,) = (dict(page["facts"]) for page in whole["feature_sheets"] if page["sheet"] == "Double-up")
     assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]

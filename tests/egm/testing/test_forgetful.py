@@ -57,7 +57,7 @@ def test_a_medium_without_power_refuses_every_read(tmp_path, medium, storage):
         handle.size,
         lambda: storage.open_file(file, write=False),
         lambda: storage.exists(file),
-        lambda: storage.names(tmp_path),
+        lambda: storage.list_names(tmp_path),
         lambda: read_file(storage, file),
     ):
         with pytest.raises(JournalUnwritable, match="has no power"):

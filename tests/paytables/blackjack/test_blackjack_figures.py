@@ -178,7 +178,7 @@ def test_a_table_carries_its_figures_and_its_chart(name):
             assert bet.worst_rtp <= bet.simplest_rtp == bet.rtp < 1
         elif bet.bet == "back":  # only another player plays it
             assert bet.worst_rtp < bet.rtp < 1
-            assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
+            assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
         else:
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
         laid = {**bet.required_bets, **bet.options["bets"]}
@@ -286,7 +286,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
 def test_rounds_by_advice_agree_with_the_figures(name):
     """The cabinet's own round; of a shoe with a stop card beside the return of rounds of such shoes."""
     bet, made = analyse(load_game(name)).bets[0], definition(name)
-    rtp = bet.rtp if made.shoe.stop is None else 1 + made.proved["main"].sampled.mean(1)
+    rtp = bet.rtp if made.shoe.stop is None else 1 + made.proved["main"].sampled.compute_mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
     verdict = judge(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

@@ -142,13 +142,13 @@ def test_the_mean_of_the_law_is_the_mean(rules):
 
 def test_a_bet_has_its_law_and_a_side_bet_its_own():
     bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
-    assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
-    assert bet.variance == bet.distribution.variance()
+    assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
+    assert bet.variance == bet.distribution.compute_variance()
     assert bet.max_win_credits == max(bet.distribution.counts) == 3 * bet.cost_credits
     assert others
     for each in others:
-        assert each.distribution.moment(1) == each.rtp * each.cost_credits, each.bet
-        assert each.variance == each.distribution.variance()
+        assert each.distribution.compute_moment(1) == each.rtp * each.cost_credits, each.bet
+        assert each.variance == each.distribution.compute_variance()
     assert not any(note.startswith("sampled") for note in bet.notes)
 
 
@@ -185,11 +185,11 @@ def hold_rounds(rounds):
     proof, found = played_rounds("quebec-blackjack", rounds)
     (nets,) = found.nets.values()
     assert sum(nets.values()) == found.rounds == rounds
-    assert abs(found.mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
+    assert abs(found.compute_mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
     assert set(nets) == set(proof.law)
     for net, chance in proof.law.items():
         assert judge_share(nets[net], rounds, Fraction(chance)).agrees_with_exact, net
-    expected = math.sqrt(found.variance(1) / rounds)
+    expected = math.sqrt(found.compute_variance(1) / rounds)
     assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
 
 
@@ -216,19 +216,19 @@ def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
     assert f"{sampled.rounds:,} rounds" in told[0]
     assert f"seed {sampled.seed!r}" in told[0]
     hands = len(bet.options["bets"])
-    assert f"{float(sampled.variance(hands)):.4f}" in told[1]
+    assert f"{float(sampled.compute_variance(hands)):.4f}" in told[1]
     nets = {Fraction(net): count for net, count in sampled.nets[str(hands)].items()}
     hits = Fraction(sum(count for net, count in nets.items() if net > 0), sampled.rounds)
     assert told[3].startswith(
         f"sampled: hit frequency, more than was staked: {round(hits * 10**6) / 10**4:.4f} %"
     )
-    half = 1.644853627 * math.sqrt(float(sampled.variance(hands)) / 10_000) / hands
-    ends = [f"{1 + float(sampled.mean(1)) + away:.4%}".replace("%", " %") for away in (-half, half)]
+    half = 1.644853627 * math.sqrt(float(sampled.compute_variance(hands)) / 10_000) / hands
+    ends = [f"{1 + float(sampled.compute_mean(1)) + away:.4%}".replace("%", " %") for away in (-half, half)]
     assert f"after 10,000 rounds {ends[0]} to {ends[1]}" in told[4]
     assert "after 10,000,000 rounds" not in told[4]  # the sample is too small to say
     assert f"highest win: {max(nets)} stakes net, in {nets[max(nets)]:,} of these rounds" in told[5]
     if bet.variance is not None:
-        assert abs(float(bet.variance) / bet.cost_credits**2 - float(sampled.variance(hands))) < 0.01
+        assert abs(float(bet.variance) / bet.cost_credits**2 - float(sampled.compute_variance(hands))) < 0.01
 
 
 @pytest.mark.slow
@@ -238,8 +238,8 @@ def test_ten_million_rounds_played_return_what_is_exact_or_the_rounds_of_the_cab
     proof, found = played_rounds(name, 10_000_000)
     exact, error = Fraction(proof.mean), float(Fraction(found.error))
     if name == "monaco-blackjack":
-        exact, error = proof.sampled.mean(1), math.hypot(error, float(Fraction(proof.sampled.error)))
-    assert abs(float(found.mean(1) - exact)) <= 3.2905 * error
+        exact, error = proof.sampled.compute_mean(1), math.hypot(error, float(Fraction(proof.sampled.error)))
+    assert abs(float(found.compute_mean(1) - exact)) <= 3.2905 * error
 
 
 @pytest.mark.slow
@@ -252,5 +252,5 @@ def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
     data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
-    assert judge(tally, 2, 1 + found.mean(1), compute_sample_variance(tally)).agrees_with_exact
-    assert abs(found.variance(1) - compute_sample_variance(tally) / 4) < Fraction(1, 20)
+    assert judge(tally, 2, 1 + found.compute_mean(1), compute_sample_variance(tally)).agrees_with_exact
+    assert abs(found.compute_variance(1) - compute_sample_variance(tally) / 4) < Fraction(1, 20)

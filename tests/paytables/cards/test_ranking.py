@@ -84,7 +84,7 @@ def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded
         left = list(range(52))
         hands.append([left.pop(draw.below(len(left), "card")) for _ in range(cards)])
     judged = [brute.best([brute.DECK[card] for card in hand], size, names) for hand in hands]
-    found = [rank.strength(hand) for hand in hands]
+    found = [rank.compute_strength(hand) for hand in hands]
     for (a, x), (b, y) in combinations(zip(found, judged, strict=True), 2):
         assert (a > b) - (a < b) == (x > y) - (x < y)
 
@@ -102,7 +102,7 @@ def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
     strengths = table.compute_strengths(order)
     for _ in range(300):
         n = draw.below(table.count, "set")
-        assert rank.strength(table.members[n].tolist()) == strengths[n]
+        assert rank.compute_strength(table.members[n].tolist()) == strengths[n]
 
 
 @pytest.mark.requirement("S-15", "S-29")
@@ -120,7 +120,7 @@ def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
 
     The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
     """
-    strengths = [HandRanking(PAI_GOW_RANKING).strength(parse_cards(hand)) for hand in better_first]
+    strengths = [HandRanking(PAI_GOW_RANKING).compute_strength(parse_cards(hand)) for hand in better_first]
     assert strengths == sorted(strengths, reverse=True)
     assert len(set(strengths)) == len(strengths)
 
@@ -140,15 +140,15 @@ def test_what_the_joker_of_pai_gow_makes():
         "Ks Qd 7c 4d Jk": "high-card",
         "As Qd 7c 4d Jk": "pair",
     }
-    assert {hand: rank.category(parse_cards(hand)) for hand in made} == made
+    assert {hand: rank.find_category(parse_cards(hand)) for hand in made} == made
 
 
 def test_the_low_hand_of_pai_gow():
     rank = HandRanking(PAI_GOW_LOW_RANKING)
     hands = ["As Jk", "Ks Kd", "2c 2d", "As Ks", "Jk Qs", "Ks Qs", "3c 2d"]
-    strengths = [rank.strength(parse_cards(hand)) for hand in hands]
+    strengths = [rank.compute_strength(parse_cards(hand)) for hand in hands]
     assert strengths == sorted(strengths, reverse=True)
-    assert rank.strength(parse_cards("Jk Qs")) == rank.strength(parse_cards("Ad Qh"))
+    assert rank.compute_strength(parse_cards("Jk Qs")) == rank.compute_strength(parse_cards("Ad Qh"))
 
 
 @pytest.mark.parametrize("wilds", [1, 2])
@@ -162,7 +162,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
         left = list(range(4, 52))
         hand = [*range(wilds), *(left.pop(draw.below(len(left), "card")) for _ in range(5 - wilds))]
         judged = brute.best_wild([brute.DECK[card] for card in hand], lambda card: card[0] == "2")
-        assert rank.category(hand) == names[judged[0]]
+        assert rank.find_category(hand) == names[judged[0]]
 
 
 def test_suit_classes_are_those_of_permuting_suits():

@@ -58,8 +58,8 @@ def test_every_bet_returns_what_it_is_known_to(house):
     bets = analyse(load_game(house)).bets
     assert {bet.bet: bet.rtp for bet in bets} == RETURNS[house]
     for bet in bets:
-        assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
-        assert bet.distribution.variance() == bet.variance
+        assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
+        assert bet.distribution.compute_variance() == bet.variance
         assert bet.max_win_credits == max(bet.distribution.counts)
         assert not bet.distribution.tail
     assert {bet.bet: bet.rtp for bet in analyse(load_game(house), Depth.RETURN).bets} == RETURNS[house]

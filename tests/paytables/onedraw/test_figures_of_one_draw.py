@@ -151,7 +151,7 @@ def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
         216,
         law,
     ) or found.distribution == replace(found.distribution, total=216, counts=law)
-    assert found.variance == found.distribution.variance()
+    assert found.variance == found.distribution.compute_variance()
 
 
 def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:

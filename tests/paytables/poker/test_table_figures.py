@@ -295,4 +295,4 @@ def test_casino_holdem_is_what_was_found():
     """No exact value of this game is published; of the ante -7.1206 %, of all staked -2.1759 %."""
     found = bet("france-casino-holdem", "main")
     assert (found.rtp - 1) * 2 == Fraction(-99024899123, 1390690501200)
-    assert found.distribution.moment(1) == found.rtp * found.cost_credits
+    assert found.distribution.compute_moment(1) == found.rtp * found.cost_credits

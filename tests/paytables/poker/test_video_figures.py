@@ -53,8 +53,8 @@ def test_jacks_or_better_is_the_published_fraction_with_its_published_deviation(
     assert round(float(one.variance / 25), 6) == 19.514676
     covariance = (many.variance / 25 / 50 - one.variance / 25) / 49
     assert round(float(covariance), 6) == 1.966389
-    assert one.distribution.variance() == one.variance
-    assert one.distribution.moment(1) / 5 == one.rtp == many.rtp
+    assert one.distribution.compute_variance() == one.variance
+    assert one.distribution.compute_moment(1) / 5 == one.rtp == many.rtp
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tools.cli.tables import (
     Table,
     add_format_options,
     build_facts_table,
-    number_column,
+    build_number_column,
     show,
     show_progress,
 )
@@ -32,7 +32,7 @@ ROWS = [
 COLUMNS = (
     "level",
     "what it is",
-    number_column("amount", "amount_cents"),
+    build_number_column("amount", "amount_cents"),
     Column("who", style=lambda _: GOOD_STYLE),
 )
 
@@ -69,7 +69,10 @@ def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
 def test_a_table_of_figures_goes_on_below_with_its_names_again(width):
     titles = (
         "level",
-        *(number_column(title) for title in ("shows", "hidden", "overflow", "hits", "to the hidden pool")),
+        *(
+            build_number_column(title)
+            for title in ("shows", "hidden", "overflow", "hits", "to the hidden pool")
+        ),
     )
     rows = [("lantern.harbour.25", 1_234_567, 0, 12, 3, 7), ("x", 2, 3, 4, 5, 1_000_000)]
     drawn = click.unstyle(Table(titles, rows, title="levels", naming=1).to_text(width))
@@ -125,13 +128,13 @@ def test_a_column_of_lists_has_an_end_also_in_a_pipe():
     lines = table.to_text().splitlines()
     assert max(map(len, lines)) == 6 + 50  # no word is cut
     assert " ".join(line[6:] for line in lines[2:-1]) == listed
-    (kept,) = table.document()[:1]
+    (kept,) = table.to_json_rows()[:1]
     assert kept["there_are"] == listed
 
 
 def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
     table = Table(("a", "b"), empty_text="nothing yet")
-    assert (table.to_text(80), table.document(), table.to_csv()) == ("nothing yet", [], "a,b\n")
+    assert (table.to_text(80), table.to_json_rows(), table.to_csv()) == ("nothing yet", [], "a,b\n")
     assert not table
 
 

@@ -169,7 +169,7 @@ def test_nobody_speaks_for_another_machine(floor):
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
     assert floor.controller.take([ReceivedMessage("EGM-2", forged)]) == []
     assert floor.record() == before
-    assert floor.controller.register() == ()
+    assert floor.controller.read_win_register() == ()
 
 
 def _give(**changes):
@@ -225,11 +225,11 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", 1)
     controller = floor.controller
-    before = controller.list_level_records(), controller.register(), _events(controller)
+    before = controller.list_level_records(), controller.read_win_register(), _events(controller)
     for _ in range(2):  # and again no more
         answers = controller.take([ReceivedMessage(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
-    assert (controller.list_level_records(), controller.register()) == before[:2]
+    assert (controller.list_level_records(), controller.read_win_register()) == before[:2]
     (_, recorded, details), *more = _events(controller)[len(before[2]) :]
     assert recorded == kind
     assert details.get("reason") == reason
@@ -242,9 +242,9 @@ def test_a_replay_is_answered_as_the_first_was_and_moves_nothing(floor):
     controller = floor.controller
     told = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
     first = controller.take(told)
-    before = controller.list_level_records(), controller.register(), _events(controller)
+    before = controller.list_level_records(), controller.read_win_register(), _events(controller)
     assert controller.take(told) == first
-    assert (controller.list_level_records(), controller.register(), _events(controller)) == before
+    assert (controller.list_level_records(), controller.read_win_register(), _events(controller)) == before
 
 
 def _events(controller):
@@ -279,7 +279,7 @@ def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(flo
         assert again == award
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
-    assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.register()] == [
+    assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.read_win_register()] == [
         ("EGM-2", 1, 1_000_00),
         ("EGM-1", 2, 1_000_00),
     ]
@@ -297,7 +297,7 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
     assert floor.claim("EGM-2", "c1", after=1).reason is RefusalReason.CLAIM_DIFFERS
     assert floor.commit("EGM-2", "c1", 1_000_00).reason is RefusalReason.UNKNOWN_CLAIM
     assert floor.commit("EGM-1", "c2", 1_000_00).reason is RefusalReason.UNKNOWN_CLAIM
-    assert len(floor.controller.register()) == 1
+    assert len(floor.controller.read_win_register()) == 1
 
 
 @pytest.mark.requirement("I-09")
@@ -496,7 +496,7 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
     floor.controller.list_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
-    (hit,) = floor.controller.register()
+    (hit,) = floor.controller.read_win_register()
     assert (hit.machine, hit.amount_cents, hit.way, hit.paid_cents) == ("EGM-1", 1_000_00, "hand", 1_000_00)
     assert hit.awarded_at
     assert hit.closed_at
@@ -554,7 +554,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
         assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), Closed)
     assert floor.record() == before
     ((held),) = _held(floor.controller)
-    (hit,) = floor.controller.register()
+    (hit,) = floor.controller.read_win_register()
     assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.list_values()
@@ -573,7 +573,7 @@ def test_two_persons_can_let_the_level_bear_an_implausible_payment(floor):
     award = floor.claim("EGM-1", "c", 1)
     floor.commit("EGM-1", "c", award.amount_cents + 700)
     floor.controller.rule("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
-    (hit,) = floor.controller.register()
+    (hit,) = floor.controller.read_win_register()
     assert hit.amount_cents == hit.paid_cents == floor.record().level.paid == award.amount_cents + 700
     floor.controller.check()
 
@@ -608,6 +608,6 @@ def test_a_void_hit_is_on_record_with_no_more_than_was_awarded(floor):
     award = floor.claim("EGM-1", "c", 1)
     for _ in range(2):
         floor.commit("EGM-1", "c", 10**8, way="void")
-    assert [hit.paid_cents for hit in floor.controller.register()] == [award.amount_cents]
+    assert [hit.paid_cents for hit in floor.controller.read_win_register()] == [award.amount_cents]
     assert "commit_differs" not in {kind for _, kind, _ in _events(floor.controller)}
     floor.controller.check()

@@ -82,7 +82,7 @@ def machine(controller):
 def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
     assert machine.claim("free", after=0).reason is RefusalReason.NO_WAGER
     assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_EARLY
-    assert machine.controller.register() == ()
+    assert machine.controller.read_win_register() == ()
     ((_, _, told),) = machine.events("refused")
     assert told["reason"] == "no_wager"
 
@@ -93,7 +93,7 @@ def test_one_wager_is_awarded_once_however_often_it_claims(machine):
     assert isinstance(machine.claim("a"), Award)
     for name in ("b", "c", "b"):
         assert machine.claim(name).reason is RefusalReason.CLAIM_HELD
-    assert [hit.claim for hit in machine.controller.register()] == ["a"]
+    assert [hit.claim for hit in machine.controller.read_win_register()] == ["a"]
     assert len(machine.events("refused")) == 2  # each claim once, however often it is made
     machine.controller.check()
 

@@ -130,7 +130,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
         assert decode_controller_message(encode(again)) == again
     assert isinstance(floor.commit(winner, won), Closed)
     assert floor.join(winner).won == ()
-    (hit,) = floor.controller.register()
+    (hit,) = floor.controller.read_win_register()
     assert (hit.machine, hit.after, hit.paid_cents, hit.combination) == (
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
@@ -204,7 +204,7 @@ def test_no_machine_decides_a_mystery_itself(floor):
         assert not isinstance(refused, Award)
         assert refused.reason is RefusalReason.UNKNOWN_CLAIM
     assert floor.record() == before
-    assert floor.controller.register() == ()
+    assert floor.controller.read_win_register() == ()
 
 
 @pytest.mark.requirement("I-03")

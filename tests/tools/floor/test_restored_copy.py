@@ -108,7 +108,11 @@ class House:
             assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
             assert machine.is_settled
         paid = sum(hit.paid_cents for memory in self.memories.values() for hit in memory.hits.values())
-        assert paid == self.record.level.paid == sum(hit.amount_cents for hit in self.controller.register())
+        assert (
+            paid
+            == self.record.level.paid
+            == sum(hit.amount_cents for hit in self.controller.read_win_register())
+        )
         self.controller.check()
 
 

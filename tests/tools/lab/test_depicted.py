@@ -117,7 +117,7 @@ class TestBetsTogether:
                 if bet.distribution.compute_chance_of_at_least(w) * games >= 10
             )
             held = bet.distribution.cap_wins(most)
-            mean, error = float(held.moment(1)), (float(held.variance()) / games) ** 0.5
+            mean, error = float(held.compute_moment(1)), (float(held.compute_variance()) / games) ** 0.5
             return Tally(games=games, credits=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)

@@ -17,10 +17,10 @@ from tools.lab.tuning import (
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
+    get_value_at,
     list_pay_keys,
     replace_value,
     tune_pays,
-    value_at,
 )
 
 
@@ -177,9 +177,9 @@ def test_every_pay_of_the_library_can_be_written_where_it_stands():
         source = read_source(name)
         data = parse(source)
         for key in list_pay_keys(data)[::7]:
-            changed = replace_value(data, key, value_at(data, key) + 1)
+            changed = replace_value(data, key, get_value_at(data, key) + 1)
             text = rewrite_definition(source.data.decode(), changed, [key])
-            assert value_at(tomllib.loads(text), key) == value_at(data, key) + 1
+            assert get_value_at(tomllib.loads(text), key) == get_value_at(data, key) + 1
             assert len(text.splitlines()) >= len(source.data.decode().splitlines()) - 12
             written += 1
     assert written > 30
@@ -197,7 +197,7 @@ def test_no_pay_overtakes_another_and_none_moves_far():
     for goal in ("0.8", "0.95"):
         found = tune_pays(data, Fraction(goal), keys)
         assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR
-        pairs = sorted((value_at(data, k), value_at(found, k)) for k in keys)
+        pairs = sorted((get_value_at(data, k), get_value_at(found, k)) for k in keys)
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 
 

@@ -17,7 +17,7 @@ from egm.screen.text import Texts, read_catalogue
 from egm.staff.service.manual import list_fault_codes
 from meters.table import METERS
 from tools.cli import main
-from tools.lab.manual import manual_chapters
+from tools.lab.manual import iter_manual_chapters
 
 AUDIENCES = ("operator", "service")
 #: Faults with the text that states their effect.
@@ -173,7 +173,8 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
 @pytest.mark.parametrize("chapters", [1, pytest.param(None, marks=pytest.mark.slow)])
 def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "tools.lab.manual_pdf.manual_chapters", lambda *asked: islice(manual_chapters(*asked), chapters)
+        "tools.lab.manual_pdf.iter_manual_chapters",
+        lambda *asked: islice(iter_manual_chapters(*asked), chapters),
     )
     outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
     for out in outs:

@@ -38,7 +38,7 @@ from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.journal_source import EXPORT, STATE, iter_journals, open_journal
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.result_file import resolve_links, result_file
+from tools.cli.result_file import open_result_file, resolve_links
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
 from tools.cli.whole_number import WholeNumber
@@ -87,7 +87,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
         with (
             show_progress("checking and writing"),
             open_view(folder, key=key, second_dir=second) as view,
-            result_file(file) as output,
+            open_result_file(file) as output,
         ):
             count = export.write_export(view, key, output, datetime.now(UTC), after=after)
     except (JournalError, OSError) as error:

@@ -48,7 +48,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     try:
         authenticate_for(load_roster(folder), person, Permission.ENROL)
         backup = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
-        replace_private(out, backup.text(load_machine_key(folder)))
+        replace_private(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine}, at entry {backup.sequence}")

@@ -41,8 +41,8 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
+    build_number_column,
     format_figure,
-    number_column,
     show,
 )
 from tools.cli.terminal import echo
@@ -190,7 +190,12 @@ def _build_meter_table(result: ClaimInspection) -> Table:
     )
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
     state_column = Column("state", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
-    columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), state_column)
+    columns: Columns = (
+        "meter",
+        build_number_column("first copy"),
+        build_number_column("second copy"),
+        state_column,
+    )
     return Table(columns, (*agreed_rows, *suspect), empty_text="no meter has counted anything")
 
 

@@ -49,12 +49,12 @@ from tools.lab.tuning import (
     compute_hit_frequency,
     compute_rtp,
     find_pays_of_single_bets,
+    get_value_at,
     list_pay_keys,
     parse_key,
     refine_pays,
     tune_pays,
     tune_strips,
-    value_at,
 )
 from tools.lab.tuning import Path as KeyPath
 
@@ -355,9 +355,9 @@ def tune(
         returns_before, returns_after = (
             _list_returns_to_compare(game_data, bet, bets) for game_data in (data, tuned)
         )
-        changed_keys = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
+        changed_keys = [key for key in keys if get_value_at(data, key) != get_value_at(tuned, key)]
         lines = [
-            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}"
+            f"{'.'.join(map(str, key))}: {get_value_at(data, key)} -> {get_value_at(tuned, key)}"
             for key in changed_keys
         ]
         lines += [
@@ -420,7 +420,7 @@ def _tune_definition(
             definition = tune_pays(definition, target, keys, bet, _print_progress)
         return _tune_each_bet(definition, target, pays_by_bet, tune_pays), keys, list(pays_by_bet)
     definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
-    count = len(value_at(data, ("stage", stage, "strips")))
+    count = len(get_value_at(data, ("stage", stage, "strips")))
     changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
     if abs(compute_rtp(definition, bet) - target) > NEAR:
         definition = refine_pays(definition, target, keys, bet, _print_progress)

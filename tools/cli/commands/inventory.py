@@ -85,7 +85,8 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
         if not machines_read[-1].entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
     lines = sorted(
-        (machine.line() for machine in machines_read), key=lambda line: (line["base_number"], line["serial"])
+        (machine.to_json() for machine in machines_read),
+        key=lambda line: (line["base_number"], line["serial"]),
     )
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(output_format, Table(columns, (line.values() for line in lines)))

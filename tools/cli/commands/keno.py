@@ -18,7 +18,7 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
-    number_column,
+    build_number_column,
     show,
     show_progress,
 )
@@ -137,7 +137,7 @@ def odds(
     try:
         _, rules = _load_keno_game(game)
         options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
-        wager = rules.build_wager(rules.ticket(options).cost, **options)
+        wager = rules.build_wager(rules.build_ticket(options).cost, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:
@@ -172,7 +172,7 @@ def odds(
         if bet.distribution
         else ()
     )
-    amounts = Table((number_column("credits"), one_in), shares, empty_text="")
+    amounts = Table((build_number_column("credits"), one_in), shares, empty_text="")
     show(
         output_format,
         amounts,

@@ -24,7 +24,14 @@ from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
 from tools.cli.printed_text import REASON, PrintedText
-from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, number_column, show
+from tools.cli.tables import (
+    OutputFormat,
+    Table,
+    add_format_options,
+    build_facts_table,
+    build_number_column,
+    show,
+)
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_journal, read_opened_office
@@ -228,7 +235,11 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
         heading = f"draw {result.number}: {balls_text}" + "".join(
             f"; {name} x {factor}" for name, factor in result.drawn_balls.factors.items()
         )
-        columns = (number_column("ticket"), number_column("credits"), number_column("cents"))
+        columns = (
+            build_number_column("ticket"),
+            build_number_column("credits"),
+            build_number_column("cents"),
+        )
         show(
             output_format,
             Table(columns, rows, empty_text="No ticket won."),

@@ -14,7 +14,7 @@ from tools.cli.journal_source import STATE
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON
 from tools.cli.staff import authenticate_for, load_roster
-from tools.cli.tables import OutputFormat, Table, add_format_options, number_column
+from tools.cli.tables import OutputFormat, Table, add_format_options, build_number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
@@ -45,7 +45,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
             label = MediumLabel.read(storage, medium_folder)
             unlabelled += [f"the {medium_name} medium has no label: {medium_folder}"] if label is None else []
             text = "no label" if label is None else f"{label.name} of machine {label.machine_id}, {label.id}"
-            free = storage.free_bytes(medium_folder) >> 20
+            free = storage.count_free_bytes(medium_folder) >> 20
         except JournalError as error:
             text = str(error)
         rows.append((str(medium_name), str(medium_folder), text, free))
@@ -57,7 +57,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
         pairing_text, pairing_error = "", str(error)
     show_table(
         output_format,
-        Table(("medium", "folder", "label", number_column("MiB free")), rows),
+        Table(("medium", "folder", "label", build_number_column("MiB free")), rows),
         text_after=pairing_text,
     )
     if pairing_error:

@@ -58,7 +58,7 @@ class _Shape:
     digits: int
     credit_cents: int | None
 
-    def cells(self, name: str, value: int) -> tuple[str, str]:
+    def list_cells(self, name: str, value: int) -> tuple[str, str]:
         """Return the value of a meter and its unit as displayed."""
         meter = METER_BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
@@ -198,7 +198,7 @@ def _build_table(
 ) -> Table:
     """Return a table of meters by name and by the dimensions they are split by."""
     columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
-    return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
+    return Table(columns, ((*names, *shape.list_cells(names[0], value)) for names, value in cells))
 
 
 def _is_split_by(name: str, dimension: str) -> bool:

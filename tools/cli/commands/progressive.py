@@ -29,8 +29,8 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
+    build_number_column,
     format_figure,
-    number_column,
 )
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
@@ -372,15 +372,15 @@ def _format_amount(value: Any) -> str:
 def register(*, store: str | None, output_format: OutputFormat) -> None:
     """List every hit: machine, combination, time, amount, payment method (I-17)."""
     with open_controller(store, to_read=True) as controller:
-        hits = controller.register()
+        hits = controller.read_win_register()
     columns: Columns = (
         "level",
-        number_column("no.", "place"),
+        build_number_column("no.", "place"),
         "machine",
         "combination",
         Column("awarded", "awarded_at"),
-        number_column("amount", "amount_cents"),
-        number_column("paid", "paid_cents"),
+        build_number_column("amount", "amount_cents"),
+        build_number_column("paid", "paid_cents"),
         "way",
     )
     rows = (
@@ -409,7 +409,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
     with open_controller(store, to_read=True) as controller:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
-    columns: Columns = ("day", "level", "last shown", number_column("minor units", "cents"))
+    columns: Columns = ("day", "level", "last shown", build_number_column("minor units", "cents"))
     show_table(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=lines)
 
 

@@ -21,7 +21,7 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
-    number_column,
+    build_number_column,
     show,
 )
 from tools.cli.terminal import echo
@@ -198,11 +198,11 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
         del prize["sealed"]
     columns: Columns = (
         "level",
-        number_column("no.", "number"),
+        build_number_column("no.", "number"),
         Column("opened", "opened_at"),
         "commitment",
         "secret",
-        number_column("after turns"),
+        build_number_column("after turns"),
         Column("won as", "claim"),
     )
     rows = (

@@ -35,7 +35,7 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
-    number_column,
+    build_number_column,
     show,
 )
 from tools.cli.terminal import echo
@@ -121,7 +121,13 @@ def statement_(
         for period, values in periods.items()
         for name, value in values.items()
     )
-    columns = (by, Column("what", "name"), "unit", number_column("value"), Column("readout's name", "meter"))
+    columns = (
+        by,
+        Column("what", "name"),
+        "unit",
+        build_number_column("value"),
+        Column("readout's name", "meter"),
+    )
     show(
         output_format,
         Table(columns, rows),
@@ -154,14 +160,14 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
         Column("verdict", style=_STYLE_BY_VERDICT.get),
         Column("gaming day", "day"),
         "game",
-        number_column("from position", "loser"),
-        number_column("to position", "winner"),
-        number_column("rounds"),
-        number_column("net", "net_cents"),
-        number_column("largest", "largest_cents"),
-        number_column("large folds", "large_folds"),
-        number_column("large folds back", "large_folds_back"),
-        number_column("z"),
+        build_number_column("from position", "loser"),
+        build_number_column("to position", "winner"),
+        build_number_column("rounds"),
+        build_number_column("net", "net_cents"),
+        build_number_column("largest", "largest_cents"),
+        build_number_column("large folds", "large_folds"),
+        build_number_column("large folds back", "large_folds_back"),
+        build_number_column("z"),
     )
     lines = [flow.to_json() for flow in flows]
     empty = "no round was played between players"

@@ -16,7 +16,7 @@ from tools.cli.tables import (
     OutputFormat,
     Table,
     add_format_options,
-    number_column,
+    build_number_column,
     show,
     show_progress,
 )
@@ -53,10 +53,10 @@ def _build_table(returns: list[GameReturn]) -> Table:
     columns = (
         Column("verdict", style=_STYLE_BY_VERDICT.get),
         "game",
-        number_column("credit", "denomination_cents"),
-        number_column("games"),
-        number_column("coin in", "coin_in_cents"),
-        number_column("coin out", "coin_out_cents"),
+        build_number_column("credit", "denomination_cents"),
+        build_number_column("games"),
+        build_number_column("coin in", "coin_in_cents"),
+        build_number_column("coin out", "coin_out_cents"),
         Column("return", is_right_aligned=True),
         Column("theoretical", is_right_aligned=True),
         Column("sigma", is_right_aligned=True),

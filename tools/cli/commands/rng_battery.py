@@ -14,7 +14,7 @@ import click
 import rng
 from paytables.wording import format_count
 from tools.cli.result_file import write_result
-from tools.cli.tables import DOUBT_STYLE, Column, Table, number_column, show, show_progress
+from tools.cli.tables import DOUBT_STYLE, Column, Table, build_number_column, show, show_progress
 from tools.cli.terminal import Terminal
 from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.service import start_service
@@ -35,9 +35,9 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
     columns = (
         "test",
         "of",
-        number_column("outcomes"),
+        build_number_column("outcomes"),
         Column("statistic", is_right_aligned=True, text="{:.2f}".format),
-        number_column("dof"),
+        build_number_column("dof"),
         Column(
             "p",
             is_right_aligned=True,

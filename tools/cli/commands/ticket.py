@@ -45,7 +45,7 @@ from tools.cli.journal_source import STATE
 from tools.cli.printed_text import REASON
 from tools.cli.result_file import write_result
 from tools.cli.staff import authenticate_for, load_roster
-from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, build_number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
@@ -346,7 +346,9 @@ def report(
     )
     show(
         output_format,
-        Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty_text="no ticket"),
+        Table(
+            ("state", "kind", build_number_column("tickets"), _AMOUNT_COLUMN), rows, empty_text="no ticket"
+        ),
         document={"sums": lines, "owed_cents": outstanding_cents, "moves_verified": moves, "meters": meters},
         text_after="\n".join(footer_lines),
     )

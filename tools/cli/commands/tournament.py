@@ -26,7 +26,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli.day import Day
 from tools.cli.result_file import write_result
-from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, build_number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
@@ -260,10 +260,10 @@ def standings_(
     names = {standing.participant for standing in qualified}
     table = Table(
         (
-            number_column("rank"),
+            build_number_column("rank"),
             Column("participant"),
-            number_column("entry"),
-            number_column("points"),
+            build_number_column("entry"),
+            build_number_column("points"),
             Column("goes on", "goes_on"),
         ),
         [
@@ -281,7 +281,7 @@ def standings_(
     show(
         output_format,
         table,
-        document={"round": number, "standings": table.document()},
+        document={"round": number, "standings": table.to_json_rows()},
         text_before=rules.name.en,
         text_after=footer_lines,
     )
@@ -382,17 +382,17 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
     settlement = _settle(rules, results_file, added_cents)
     table = Table(
         (
-            number_column("rank"),
+            build_number_column("rank"),
             Column("participant"),
-            number_column("entry"),
-            number_column("round"),
-            number_column("points"),
-            number_column("prize, cents", "prize_cents"),
+            build_number_column("entry"),
+            build_number_column("round"),
+            build_number_column("points"),
+            build_number_column("prize, cents", "prize_cents"),
         ),
         [(s.rank, s.participant, s.entry, s.round, s.points, prize) for s, prize in settlement.list_paid()],
         empty_text="nobody has a rank",
     )
-    document = {**_list_totals(rules, settlement), "standings": table.document()}
+    document = {**_list_totals(rules, settlement), "standings": table.to_json_rows()}
     show(
         output_format,
         table,
@@ -453,10 +453,10 @@ def paid(
         rows.append((entry, participant, prize, paid_cents, status, journal_names))
     table = Table(
         (
-            number_column("entry"),
+            build_number_column("entry"),
             Column("participant"),
-            number_column("prize, cents", "prize_cents"),
-            number_column("paid, cents", "paid_cents"),
+            build_number_column("prize, cents", "prize_cents"),
+            build_number_column("paid, cents", "paid_cents"),
             Column("status"),
             Column("journal"),
         ),
@@ -467,7 +467,7 @@ def paid(
     show(
         output_format,
         table,
-        document={"prizes": table.document(), "owed_cents": owed_cents},
+        document={"prizes": table.to_json_rows(), "owed_cents": owed_cents},
         text_before=rules.name.en,
         text_after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
     )

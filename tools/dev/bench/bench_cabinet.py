@@ -51,7 +51,7 @@ def bench_engine(
     profile = load_profile("generic")
     installed, _ = admit_games(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
-    chance = RandomService.start(personalization=who, policy=profile.chance)
+    random_service = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()
     machine = Machine(
         identity=MachineIdentity("BENCH", "1", Venue(site="bench")),
@@ -63,7 +63,7 @@ def bench_engine(
         denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
         clock=clock,
         timekeeper=Timekeeper(clock),
-        random_service=chance,
+        random_service=random_service,
         position=position,
         screen_outbox=_Silent(),
     )

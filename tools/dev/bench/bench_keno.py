@@ -61,7 +61,9 @@ def _joint() -> dict[int, int]:
     parts = [JointSelection((card,), frozenset({len(card)}), _win) for card in CARDS]
     return {
         won: n
-        for (won, _), n in JointDistribution(parts, NUMBERS, DRAWN).compute_distribution().cases.items()
+        for (won, _), n in JointDistribution(parts, NUMBERS, DRAWN)
+        .compute_distribution()
+        .cases_by_win.items()
     }
 
 

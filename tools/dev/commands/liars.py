@@ -13,7 +13,7 @@ from meters import JournalError, export, open_view
 from paytables.source import open_regular_file
 from paytables.wording import format_count
 from tools.audit.games import GameFiles
-from tools.cli.tables import OutputFormat, Table, add_format_options, number_column, show, show_progress
+from tools.cli.tables import OutputFormat, Table, add_format_options, build_number_column, show, show_progress
 from tools.cli.terminal import make_printable
 from tools.cli.whole_number import WholeNumber
 from tools.dev.liars import run_lies
@@ -72,7 +72,13 @@ def command(
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(make_printable(why)) from why
     report = score.to_json()
-    columns = ("of", "what", number_column("lies"), number_column("named"), number_column("not named"))
+    columns = (
+        "of",
+        "what",
+        build_number_column("lies"),
+        build_number_column("named"),
+        build_number_column("not named"),
+    )
     rows = (
         (of, name, lies, named, lies - named)
         for of, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))

@@ -384,7 +384,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     result, controller = floor.result, floor.controllers.controller
     findings = result.findings
     record = next(r for r in controller.list_level_records() if r.id == definition.id)
-    register = {hit.claim: hit for hit in controller.register() if hit.level == definition.id}
+    register = {hit.claim: hit for hit in controller.read_win_register() if hit.level == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
     if record.level.contributed != wagers * STAKE_CENTS * (terms.increment + terms.hidden):

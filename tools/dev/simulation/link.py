@@ -154,12 +154,12 @@ class FloorLink:
     @property
     def is_open(self) -> bool:
         """Return whether a hit is not paid yet."""
-        return any(not hit.way for hit in self.controller.register())
+        return any(not hit.way for hit in self.controller.read_win_register())
 
     def sum_paid_cents(self) -> int:
         """Return the payments from all levels that the machine has reported, from the win register."""
         self.controller.check()
-        return sum(hit.paid_cents or 0 for hit in self.controller.register() if hit.way != "void")
+        return sum(hit.paid_cents or 0 for hit in self.controller.read_win_register() if hit.way != "void")
 
     def read_contributions(self, level: str) -> Fraction:
         """Return the contributions of wagers to a level."""

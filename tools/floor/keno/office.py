@@ -180,7 +180,7 @@ class KenoOffice:
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
-        ticket = self.rules.draw_quick_picks(self.rules.ticket(request), draw)
+        ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw)
         number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number, draws=tuple(range(first, first + ticket.draws)), at=at
@@ -438,7 +438,7 @@ class KenoOffice:
         owners: list[int] = []
         amounts: list[int] = []
         for number, record in tickets.items():
-            ticket = self.rules.ticket(record.paper.request)
+            ticket = self.rules.build_ticket(record.paper.request)
             ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]

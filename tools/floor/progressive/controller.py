@@ -84,7 +84,7 @@ class Controller:
         self._mysteries = MysteryPrizes(vault, getattr(store, "term", 0))
         self._books = ContributionLedger(self._mysteries, self._format_time)
         self._spoken = 0
-        self._gaps: dict[tuple[str, str], int] = {}
+        self._missing_number_by_level: dict[tuple[str, str], int] = {}
         """The number of the contribution last missing, by machine and level, so that each gap is recorded once."""
         self._closed: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
@@ -103,13 +103,13 @@ class Controller:
         mystery levels. In these cases the controller stops, and nothing of the transaction is stored (I-07).
         """
         messages = tuple(received)
-        gaps = dict(self._gaps)
+        gaps = dict(self._missing_number_by_level)
         try:
             return self._take_together(messages)
         except (LocalError, OperatorError):  # a fault of the store, a level or the key itself
             raise
         except Exception as error:  # noqa: BLE001 (no message may stop the service of the levels)
-            self._gaps = gaps
+            self._missing_number_by_level = gaps
             if len(messages) == 1:
                 self._drop(messages[0], error)
                 return []
@@ -449,8 +449,8 @@ class Controller:
             and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is RefusalReason.GAP:
-            is_recorded = self._gaps.get((message.machine, level)) == following
-            self._gaps[message.machine, level] = following
+            is_recorded = self._missing_number_by_level.get((message.machine, level)) == following
+            self._missing_number_by_level[message.machine, level] = following
         refusal = Refused(
             machine=message.machine,
             reason=reason,
@@ -621,7 +621,7 @@ class Controller:
         with self._store.transaction() as session:
             return session.read_levels()
 
-    def register(self) -> tuple[ClaimRecord, ...]:
+    def read_win_register(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit claimed from the controller."""
         with self._store.transaction() as session:
             return session.read_win_register()

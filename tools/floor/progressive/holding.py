@@ -32,7 +32,7 @@ class RulingError(OperatorError):
 
 def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it need not."""
-    wins = session.wins(claim.machine, claim.level)
+    wins = session.list_winning_contributions(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, the most it can"
     hit = tuple(sorted({*wins, claim.after}))

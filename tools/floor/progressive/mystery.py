@@ -30,7 +30,8 @@ class MysteryPrizes:
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
         self._term = term
-        self._known: dict[str, MysteryTrigger] = {}
+        self._trigger_by_level: dict[str, MysteryTrigger] = {}
+        """The decrypted secrets of the current prizes, so that each is decrypted once."""
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
         """Draw the secret amount at which a level's next mystery prize is won, and store it encrypted.
@@ -117,11 +118,11 @@ class MysteryPrizes:
 
     def _unseal_secret(self, prize: PrizeRecord) -> MysteryTrigger:
         """Return the secret amount at which a mystery prize is won, decrypted and checked against its commitment."""
-        trigger = self._known.get(prize.level)
+        trigger = self._trigger_by_level.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._vault is None:
                 raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
-            trigger = self._known[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
+            trigger = self._trigger_by_level[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
         return trigger
 
 

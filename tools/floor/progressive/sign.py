@@ -86,8 +86,8 @@ class Sign:
 
     chosen_levels: tuple[str, ...] = ()
     """The levels to display, in order; if empty, every level with a live value, in the order of the ids."""
-    _levels: dict[str, _Level] = field(default_factory=dict)
-    _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
+    _level_by_id: dict[str, _Level] = field(default_factory=dict)
+    _win_by_level: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
     """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
@@ -99,10 +99,10 @@ class Sign:
         no amount now and the value is of a new run of the controller, the comparison with earlier amounts
         starts again, because that run does not know what signs have displayed.
         """
-        level = self._levels.get(value.level)
+        level = self._level_by_id.get(value.level)
         was_silent = level is not None and not level.is_fresh(now_ns)
         if level is None or (was_silent and not retained and value.run != level.value.run):
-            level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
+            level = self._level_by_id[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(
             level.value.run, level.value.sequence, level.value.time_utc, was_silent=was_silent
         ):
@@ -122,19 +122,19 @@ class Sign:
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Show a win of a level for as long as the controller repeats it."""
-        self._wins[won.level] = (won, now_ns)
+        self._win_by_level[won.level] = (won, now_ns)
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
-        alive = sorted(name for name, level in self._levels.items() if level.received_ns is not None)
+        alive = sorted(name for name, level in self._level_by_id.items() if level.received_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
     def _build_plate(self, name: str, now_ns: int) -> Plate:
         """Return what the sign displays of one level now."""
-        level = self._levels.get(name)
+        level = self._level_by_id.get(name)
         if level is None:
             return Plate(level=name, names={}, thousandths=None, value_age_ns=None)
-        win, win_ns = self._wins.get(name, (None, 0))
+        win, win_ns = self._win_by_level.get(name, (None, 0))
         return Plate(
             level=name,
             names=level.value.names,
@@ -150,7 +150,7 @@ class SignMonitor:
 
     sign: Sign
     report: Callable[[str], None]
-    _lit: dict[str, bool] = field(default_factory=dict)
+    _is_lit_by_level: dict[str, bool] = field(default_factory=dict)
     """Whether each level was displayed at the last check."""
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
@@ -161,8 +161,8 @@ class SignMonitor:
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
-            if lit != self._lit.get(plate.level):
-                self._lit[plate.level] = lit
+            if lit != self._is_lit_by_level.get(plate.level):
+                self._is_lit_by_level[plate.level] = lit
                 self.report(f"{plate.level}: {'shown' if lit else 'not received, no amount is shown'}")
         return plates
 

@@ -60,7 +60,7 @@ class SignBook:
         self._now = now
         self._now_ns = now_ns
         self._report = report
-        self._beats: dict[str, SignHeartbeat] = {}
+        self._heartbeat_by_sign: dict[str, SignHeartbeat] = {}
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
             self._known = {record.id: record for record in read_signs(session)}
@@ -69,7 +69,7 @@ class SignBook:
 
     def store_heartbeat(self, beat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
-        self._beats[beat.sign] = beat
+        self._heartbeat_by_sign[beat.sign] = beat
         self._received_ns[beat.sign] = self._now_ns()
 
     def update_states(self) -> tuple[SignRecord, ...]:
@@ -100,7 +100,7 @@ class SignBook:
 
     def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
+        previous, beat, at = self._known.get(name), self._heartbeat_by_sign.get(name), self._now().isoformat()
         if beat is None and previous is not None:
             shown_cents, heard_at = previous.shown, previous.heard_at
         else:

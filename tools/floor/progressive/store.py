@@ -269,7 +269,7 @@ class Session:
             json.dumps(asdict(record), ensure_ascii=False),
         )
 
-    def wins(self, machine: str, level: str) -> tuple[int, ...]:
+    def list_winning_contributions(self, machine: str, level: str) -> tuple[int, ...]:
         """Return the numbers of a machine's contributions that hit a level, ascending.
 
         A contribution with several hits appears once for each; hits of void games are included.

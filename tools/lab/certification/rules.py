@@ -446,7 +446,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             win_cap = bet.distribution.find_largest_expected_win(10, case.games)
             is_testable = win_cap > 0
             capped = bet.distribution.cap_wins(win_cap)
-            rtp, variance = capped.moment(1) / bet.cost_credits, capped.variance()
+            rtp, variance = capped.compute_moment(1) / bet.cost_credits, capped.compute_variance()
             win_cap_text = (
                 f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are"
                 f" too rare for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"

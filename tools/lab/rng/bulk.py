@@ -197,7 +197,7 @@ def _check_count(count: int) -> None:
 class _Pattern:
     """The layout of the words of one row's draws in 16-bit units, the most significant unit last."""
 
-    __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
+    __slots__ = ("_word_by_last_unit", "lowest_thrown_away", "units", "words")
 
     @staticmethod
     def count_units(bounds: Sequence[int]) -> int:
@@ -208,7 +208,7 @@ class _Pattern:
         #: For each draw: first unit, units, share of each outcome.
         self.words: list[tuple[int, int, int]] = []
         #: By the index of a word's last unit: its units, its bound, its share.
-        self._at_end: dict[int, tuple[int, int, int]] = {}
+        self._word_by_last_unit: dict[int, tuple[int, int, int]] = {}
         self.units = 0
         #: No word is rejected whose last unit is below this.
         self.lowest_thrown_away = 0xFFFF
@@ -218,7 +218,7 @@ class _Pattern:
             self.words.append((self.units, width, share))
             self.units += width
             if width:
-                self._at_end[self.units - 1] = (width, bound, share)
+                self._word_by_last_unit[self.units - 1] = (width, bound, share)
                 top = bound * share >> 16 * (width - 1)
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
@@ -227,7 +227,7 @@ class _Pattern:
 
         ``accepted_units`` is the number of accepted units before it.
         """
-        width, bound, share = self._at_end.get(accepted_units % self.units, (0, 0, 0))
+        width, bound, share = self._word_by_last_unit.get(accepted_units % self.units, (0, 0, 0))
         if not width:
             return 0
         word = sum(int(units[end + 1 - width + k]) << 16 * k for k in range(width))
