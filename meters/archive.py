@@ -90,9 +90,9 @@ class ArchiveEnd:
         return decode(self.genesis_body.encode())
 
 
-def format_segment_name(first: int, last: int) -> str:
-    """Return the file name of the archive segment with entries ``first`` to ``last``."""
-    return f"{first:012d}-{last:012d}{SEGMENT_SUFFIX}"
+def format_segment_name(first_sequence: int, last_sequence: int) -> str:
+    """Return the file name of the archive segment with these entries."""
+    return f"{first_sequence:012d}-{last_sequence:012d}{SEGMENT_SUFFIX}"
 
 
 def format_index_name(last_archived: int) -> str:
@@ -154,7 +154,7 @@ class Archive:
                         last_found = trailer.last if trailer.genesis_hex == genesis.hash_hex else last_found
         return last_found
 
-    def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
+    def _open_intact_copies(self, first_sequence: int, last_sequence: int) -> list[Segment]:
         """Return the copies of an archive segment whose signed trailer is valid, at most one per medium.
 
         Raises :class:`JournalDamaged`, with the reason for each medium, if none exists.
@@ -165,7 +165,7 @@ class Archive:
         public_key = checkpoint.read_public_key(boundary.genesis, "journal")
         copies, reasons = [], []
         for folder in self.folders:
-            path = folder / format_segment_name(first, last)
+            path = folder / format_segment_name(first_sequence, last_sequence)
             if not self._storage.exists(path):
                 reasons.append(f"{path} is missing")
                 continue
@@ -173,21 +173,23 @@ class Archive:
                 segment = Segment(self._storage, path, public_key)
                 trailer = segment.trailer
                 if (trailer.first, trailer.last, trailer.genesis_hex) != (
-                    first,
-                    last,
+                    first_sequence,
+                    last_sequence,
                     boundary.genesis.hash_hex,
                 ):
                     raise JournalDamaged(
                         str(path), "the segment belongs to other entries or to another journal"
                     )
-                if last == boundary.last_sequence and trailer.digest != boundary.segment_digest:
+                if last_sequence == boundary.last_sequence and trailer.digest != boundary.segment_digest:
                     raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
             except JournalDamaged as error:
                 reasons.append(str(error))
             else:
                 copies.append(segment)
         if not copies:
-            raise JournalDamaged(f"the archive, entries {first} to {last}", "; ".join(reasons))
+            raise JournalDamaged(
+                f"the archive, entries {first_sequence} to {last_sequence}", "; ".join(reasons)
+            )
         return copies
 
     def iter_segments(self, since: int = 0) -> Iterator[list[Segment]]:
@@ -216,11 +218,11 @@ class Archive:
         if (expected or since + 1) <= self.last_sequence:
             raise self._build_missing_error(expected or since + 1, self.last_sequence)
 
-    def _build_missing_error(self, first: int, last: int) -> JournalDamaged:
+    def _build_missing_error(self, first_sequence: int, last_sequence: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
         where = " and ".join(str(folder) for folder in self.folders)
         return JournalDamaged(
-            where, f"the segment with entries {first} to {last} is missing from the archive"
+            where, f"the segment with entries {first_sequence} to {last_sequence} is missing from the archive"
         )
 
     @staticmethod

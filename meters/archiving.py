@@ -72,9 +72,9 @@ class Archivist:
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 
     def write_segment_in_steps(
-        self, boundary: ArchiveEnd | None, last: int, genesis_body: str
+        self, boundary: ArchiveEnd | None, last_sequence: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Write the archive segment up to entry ``last`` in small steps.
+        """Write the archive segment up to entry ``last_sequence`` in small steps.
 
         Return the transaction that records it in the journal.
         """
@@ -83,7 +83,7 @@ class Archivist:
             self._remove_left_over_files(folder, last_archived)
         previous_segment = "" if boundary is None else boundary.segment_digest
         known_kinds = self._archive.list_kinds()
-        name = format_segment_name(last_archived + 1, last)
+        name = format_segment_name(last_archived + 1, last_sequence)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
             self._storage, fresh, last_archived + 1, boundary.head_hex if boundary else GENESIS_HASH
@@ -94,7 +94,7 @@ class Archivist:
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
                 gathered.add_entry(item.entry)
-                if item.entry.sequence == last:
+                if item.entry.sequence == last_sequence:
                     head_hex = item.entry.hash_hex
                     break
                 if number % _STEP_ENTRIES == 0:
@@ -107,13 +107,13 @@ class Archivist:
         yield
         self._publish_new_files(fresh)
         yield
-        index = yield from self._write_index(last, gathered.build_records())
-        boundary_after = ArchiveEnd(last, head_hex, digest, index, genesis_body)
+        index = yield from self._write_index(last_sequence, gathered.build_records())
+        boundary_after = ArchiveEnd(last_sequence, head_hex, digest, index, genesis_body)
         return Transaction(
-            id=f"{ARCHIVED_KIND}:{last}",
+            id=f"{ARCHIVED_KIND}:{last_sequence}",
             kind=ARCHIVED_KIND,
             state={ARCHIVE_END_KEY: boundary_after.to_state()},
-            record={"first": last_archived + 1, "last": last, "head": head_hex, "segment": digest},
+            record={"first": last_archived + 1, "last": last_sequence, "head": head_hex, "segment": digest},
         )
 
     def _remove_left_over_files(self, folder: Path, last_archived: int) -> None:

@@ -165,10 +165,10 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
         return _to_hex(row[0])
 
-    def iter_sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
-        """Yield every entry after sequence ``after`` with its seal, checking that each continues the chain."""
-        head_hex = self.read_hash(after)
-        sequence = after
+    def iter_sealed_entries(self, after_sequence: int = 0) -> Iterator[SealedEntry]:
+        """Yield every entry after ``after_sequence`` with its seal, checking that each continues the chain."""
+        head_hex = self.read_hash(after_sequence)
+        sequence = after_sequence
         while True:
             rows = self.run(
                 "SELECT hash, seal, body, id, kind, ref FROM entries"

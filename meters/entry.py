@@ -217,11 +217,11 @@ def build_entry_content(transaction: Transaction) -> dict[str, object]:
     return content
 
 
-def has_same_content(stored: StoredEntry, transaction: Transaction) -> bool:
-    """Return whether ``transaction`` has exactly the content recorded in the entry ``stored``."""
+def has_same_content(stored_entry: StoredEntry, transaction: Transaction) -> bool:
+    """Return whether ``transaction`` has exactly the content of ``stored_entry``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
     given_content = parse(encode_canonical_json(build_entry_content(transaction)))
-    return encode_canonical_json(build_entry_content(stored.transaction)) == encode_canonical_json(
+    return encode_canonical_json(build_entry_content(stored_entry.transaction)) == encode_canonical_json(
         given_content
     )
 

@@ -186,22 +186,22 @@ class LogCopy:
         self._check_header(path, header, first - 1, previous_hex)
         return first - 1, previous_hex
 
-    def _scan_segment(self, first: int, sequence: int, head_hex: str) -> _Segment:
-        """Check the log segment that starts at ``first`` and must follow entry ``sequence``; return what it holds."""
-        path = self._build_segment_path(first)
+    def _scan_segment(self, first_sequence: int, sequence: int, head_hex: str) -> _Segment:
+        """Check the log segment that starts at ``first_sequence`` and must follow ``sequence``; return its scan."""
+        path = self._build_segment_path(first_sequence)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
         limit = _find_records_end(data)
         if limit < len(data):
             _, last, digest = _TRAILER_STRUCT.unpack_from(data, limit)
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
-                return _Segment(first, last, digest.hex(), limit, len(data), closed=True)
+                return _Segment(first_sequence, last, digest.hex(), limit, len(data), closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
             start, end = end, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
-        return _Segment(first, sequence, head_hex, start, end, closed=False)
+        return _Segment(first_sequence, sequence, head_hex, start, end, closed=False)
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
@@ -213,14 +213,14 @@ class LogCopy:
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def records(self, after: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
-        """Yield the log's entries after sequence ``after`` and up to ``until``.
+    def records(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
+        """Yield the log's entries after ``after_sequence`` and up to ``until``.
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
         first_sequences = self.list_segment_starts()
         for n, first in enumerate(first_sequences):
-            if n + 1 < len(first_sequences) and first_sequences[n + 1] <= after + 1:
+            if n + 1 < len(first_sequences) and first_sequences[n + 1] <= after_sequence + 1:
                 continue
             path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
@@ -230,7 +230,7 @@ class LogCopy:
             if magic not in _MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
             for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous.hex()):
-                if item.entry.sequence > after:
+                if item.entry.sequence > after_sequence:
                     yield item
                 if item.entry.sequence == until:
                     return
@@ -414,9 +414,9 @@ class LogCopy:
             if hasher.digest() != expected:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
-    def _build_segment_path(self, first: int) -> Path:
-        """Return the path of the log segment whose first entry is ``first``."""
-        return self._folder / f"{first:012d}{LOG_SUFFIX}"
+    def _build_segment_path(self, first_sequence: int) -> Path:
+        """Return the path of the log segment whose first entry is ``first_sequence``."""
+        return self._folder / f"{first_sequence:012d}{LOG_SUFFIX}"
 
 
 def _find_records_end(data: bytes) -> int:

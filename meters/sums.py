@@ -76,26 +76,26 @@ class PageSums:
                 raise bad_page[1]
             page = bad_page[0]
 
-    def _find_first_bad_page(self, first: int) -> tuple[int, JournalDamaged] | None:
-        """Return the first page from ``first`` on that does not match its sum, and the error for it, or None."""
+    def _find_first_bad_page(self, first_page: int) -> tuple[int, JournalDamaged] | None:
+        """Return the first page from ``first_page`` on that does not match its sum, and the error for it, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
-            return first, JournalDamaged(str(self._path), reason)
-        for page, page_sum in self._read_sums(range(first, len(self._sums) + 1)):
+            return first_page, JournalDamaged(str(self._path), reason)
+        for page, page_sum in self._read_sums(range(first_page, len(self._sums) + 1)):
             if page_sum != self._sums[page - 1] and page not in self._moving:
                 reason = "the page is not what was written"
                 return page, JournalDamaged(f"{self._path} page {page}", reason)
         return None
 
-    def verify_some(self, first: int, pages: int) -> int:
-        """Check up to ``pages`` pages of the database from ``first`` on against their sums.
+    def verify_some(self, first_page: int, pages: int) -> int:
+        """Check up to ``pages`` pages of the database from ``first_page`` on against their sums.
 
         Return the page from which to continue (1 after the last). Raises :class:`JournalDamaged` at a bad
         page.
         """
-        last = min(first + pages - 1, len(self._sums))
-        for page, page_sum in self._read_sums(range(first, last + 1)):
+        last = min(first_page + pages - 1, len(self._sums))
+        for page, page_sum in self._read_sums(range(first_page, last + 1)):
             if page_sum != self._sums[page - 1] and page not in self._moving:
                 raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
         return last + 1 if last < len(self._sums) else 1
@@ -197,10 +197,10 @@ class PageSums:
         numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
-    def _save(self, moving: frozenset[int]) -> None:
-        """Replace the sums file durably; ``moving`` are the pages that SQLite is about to overwrite from its WAL."""
-        self._moving = moving
-        body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
-        body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()
+    def _save(self, moving_pages: frozenset[int]) -> None:
+        """Replace the sums file durably; SQLite is about to overwrite ``moving_pages`` from its WAL."""
+        self._moving = moving_pages
+        body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving_pages), len(self._sums))
+        body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()
         path = self._path.with_name(self._path.name + SUMS_SUFFIX)
         replace_file(self._storage, path, body + self._key.seal(body))

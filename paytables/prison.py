@@ -54,7 +54,7 @@ BetResult: TypeAlias = tuple[Settlement | None, ImprisonedBet | None]
 
 
 def list_bets_on_table(
-    held: Iterable[ImprisonedBet], wager: Wager, spots: Iterable[Spot]
+    held_bets: Iterable[ImprisonedBet], wager: Wager, spots: Iterable[Spot]
 ) -> tuple[ImprisonedBet, ...]:
     """Return every bet of a round, those held from earlier rounds included, in settlement order.
 
@@ -62,19 +62,19 @@ def list_bets_on_table(
     """
     order = {spot.id: n for n, spot in enumerate(spots)}
     new_bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-    return tuple(sorted((*held, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
+    return tuple(sorted((*held_bets, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
 
 
 def settle_or_imprison(
     bets: Iterable[ImprisonedBet],
     decide: Callable[[ImprisonedBet], BetResult],
-    shown: Mapping[str, object],
+    displayed_result: Mapping[str, object],
     kind: str,
 ) -> Generator[Settlement | Decision, Choice | None, list[ImprisonedBet]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
     If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave
-    the stake in prison. ``shown`` is the table as the screen shows it with that decision; ``kind`` is the
+    the stake in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``kind`` is the
     kind of the decision.
     """
     staying: list[ImprisonedBet] = []
@@ -87,7 +87,9 @@ def settle_or_imprison(
                 "credits": held_bet.half_stake_credits,
                 "advice": HALF_ANSWER,
             }
-            answer = yield Decision(kind, (HALF_ANSWER, PRISON_ANSWER), {**shown, **prompt}, seat=bet.seat)
+            answer = yield Decision(
+                kind, (HALF_ANSWER, PRISON_ANSWER), {**displayed_result, **prompt}, seat=bet.seat
+            )
             takes_half = answer is None or answer.value == HALF_ANSWER
             settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
         if settlement is not None:
@@ -111,9 +113,9 @@ def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
     return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def held_to_json(held: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
+def held_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
     """Return bets that stay on the table as its state stores them; :func:`held_from_json` is the inverse."""
-    return [{**bet.to_json(), "count": bet.count} for bet in held]
+    return [{**bet.to_json(), "count": bet.count} for bet in held_bets]
 
 
 def held_from_json(

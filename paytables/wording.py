@@ -45,28 +45,30 @@ def format_count(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def find_nearest_words(word: str, known: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
-    """Return the ``known`` words that a misspelled ``word`` probably means, best first.
+def find_nearest_words(word: str, known_names: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
+    """Return those of ``known_names`` that a misspelled ``word`` probably means, best first.
 
     These words are similar to it or contain it.
     """
-    known = [*known]
-    found = difflib.get_close_matches(word.lower(), known, max_words)
-    return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:max_words])
+    known_names = [*known_names]
+    found = difflib.get_close_matches(word.lower(), known_names, max_words)
+    return tuple(
+        found or [name for name in known_names if len(word) > 1 and word.lower() in name][:max_words]
+    )
 
 
-def format_known_names(word: str, known: Iterable[str]) -> str:
+def format_known_names(word: str, known_names: Iterable[str]) -> str:
     """Return the hint for an unknown name: the known names, and the one that was probably meant."""
-    known = [*known]
-    *other_words, last = find_nearest_words(word, known) or ("",)
+    known_names = [*known_names]
+    *other_words, last = find_nearest_words(word, known_names) or ("",)
     suggestion = (
         f"did you mean {', '.join(other_words) + ' or ' if other_words else ''}{last}?" if last else ""
     )
-    if suggestion and len(known) > _LISTED_NAMES_MAX:
+    if suggestion and len(known_names) > _LISTED_NAMES_MAX:
         return suggestion
-    if not known:
+    if not known_names:
         return "there are none"
-    listed = f"there are: {', '.join(known)}"
+    listed = f"there are: {', '.join(known_names)}"
     return f"{listed}; {suggestion}" if suggestion else listed
 
 

@@ -120,14 +120,16 @@ class Banker(Strict):
         return [*lines, texts[self.against]]
 
 
-def _should_banker_draw(cards: str, against: str, third_cards: Iterable[int | None]) -> bool:
+def _should_banker_draw(
+    deciding_cards: str, required_tableaux: str, third_cards: Iterable[int | None]
+) -> bool:
     """Return whether the tableaux' third cards make the banker draw.
 
-    ``cards`` are the third cards against which the banker draws, for the banker's present points. With
-    ``against`` = ``either`` one tableau with such a card is enough; otherwise both tableaux must have one.
+    ``deciding_cards`` are the third cards against which the banker draws, for the banker's present points. With
+    ``required_tableaux`` = ``either`` one tableau with such a card is enough; otherwise both tableaux must have one.
     """
-    calls = [(_NO_THIRD_CARD if third is None else str(third)) in cards for third in third_cards]
-    return any(calls) if against == "either" else all(calls)
+    calls = [(_NO_THIRD_CARD if third is None else str(third)) in deciding_cards for third in third_cards]
+    return any(calls) if required_tableaux == "either" else all(calls)
 
 
 #: The texts of the banker's rule, by language.
@@ -424,7 +426,7 @@ _OrderSums: TypeAlias = tuple[int, int, int, int]
 
 @cache
 def _compute_result_chances(
-    decks: int, table: DrawTable, against: str
+    decks: int, table: DrawTable, required_tableaux: str
 ) -> Mapping[DrawChoices, Mapping[TableauResults, Fraction]]:
     """Return the probability of each pair of tableau results, by the choices to draw or stand on five points.
 
@@ -443,7 +445,7 @@ def _compute_result_chances(
             )
             if drawing not in counts_by_draws:
                 counts_by_draws[drawing] = _count_results(
-                    totals, bank, drawing, sums, table[bank], against, cards_left
+                    totals, bank, drawing, sums, table[bank], required_tableaux, cards_left
                 )
             results.update(counts_by_draws[drawing])
             if totals[0] < totals[1]:
@@ -518,7 +520,7 @@ def _count_results(
     drawing: tuple[bool, ...],
     sums: _OrderSums,
     cards: str,
-    against: str,
+    required_tableaux: str,
     cards_left: int,
 ) -> Counter[TableauResults]:
     """Return the number of nine-card orders for each pair of tableau results, given the points of two cards each.
@@ -535,7 +537,7 @@ def _count_results(
         third_card_points = iter(third_cards)
         seen_points = [next(third_card_points) if draws else None for draws in drawing]
         ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
-        if not _should_banker_draw(cards, against, seen_points):
+        if not _should_banker_draw(cards, required_tableaux, seen_points):
             orders_by_results[_compare_with_bank(ends, bank)] += orders * _count_orders(unpacked, third_cards)
             continue
         for card_points in range(10):

@@ -139,7 +139,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
         yield from banked.returned
-        shoe = Shoe.from_decks(self.definition.shoe.decks, without=_RANKS_LEFT_OUT)
+        shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_RANKS_LEFT_OUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
         for _ in range(_CARDS_PER_HAND):
             for name in (*names.values(), BANK):

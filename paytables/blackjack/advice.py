@@ -154,22 +154,22 @@ class PackedStrategy:
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.answer_indexes[kind, hand, of_suit]]]
 
-    def count_split_hands(self, up: int, pair: int, *, has_pair_rank: bool = False) -> int:
+    def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
-        ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``has_pair_rank`` as
-        in :class:`HandSituation`.
+        ``pair`` is the value of the pair's cards; ``has_pair_rank`` is ``dealer_has_pair_rank`` of
+        :class:`HandSituation`.
         """
-        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up, pair, has_pair_rank]]
+        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""
         indexes = _index_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
-    def takes_even_money(self, up: int) -> bool:
-        """Return whether the strategy takes even money against a dealer's first card of the value ``up``."""
-        return bool(self.text[-2 + (ACES, TEN).index(up)])
+    def takes_even_money(self, up_card_value: int) -> bool:
+        """Return whether the strategy takes even money against a dealer's first card of this value."""
+        return bool(self.text[-2 + (ACES, TEN).index(up_card_value)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:

@@ -58,14 +58,20 @@ class TotalsChart:
     """The pairs to split, as (dealer's first card, value of the paired cards)."""
 
     def find_answer(
-        self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]
+        self,
+        up_card_value: int,
+        values: Sequence[int],
+        best_total: int,
+        *,
+        soft: bool,
+        options: Iterable[int],
     ) -> int:
         """Return the chart's decision for a hand that is not split, or its fallback if that is not in ``options``.
 
-        ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
+        ``best_total`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
         """
-        otherwise, doubles = self.answer_by_situation.get((up, (soft, best)), (STAND, False))
+        otherwise, doubles = self.answer_by_situation.get((up_card_value, (soft, best_total)), (STAND, False))
         if doubles and DOUBLE in options and len(values) == 2:
             return DOUBLE
         return otherwise if otherwise in options else STAND

@@ -113,7 +113,7 @@ def _may_become(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
 
 
 def _iter_won_rows(
-    rows: Sequence[SideBetRow], dealt_cards: Sequence[Card], up: Card | None, decks: int, *, hole: bool
+    rows: Sequence[SideBetRow], dealt_cards: Sequence[Card], up_card: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
     """Yield the side-bet row that these cards win, with its weight; nothing if they win none.
 
@@ -122,9 +122,9 @@ def _iter_won_rows(
     """
     remaining: int | Fraction = 1
     for row in rows:
-        if len(dealt_cards) < row.cards or (row.dealer and up is None):
+        if len(dealt_cards) < row.cards or (row.dealer and up_card is None):
             continue
-        cards = [*dealt_cards[: row.cards], *([up] if row.dealer and up is not None else [])]
+        cards = [*dealt_cards[: row.cards], *([up_card] if row.dealer and up_card is not None else [])]
         if not row.is_satisfied_by(cards):
             continue
         if row.cards <= 2 or not hole:

@@ -40,8 +40,8 @@ def compute_falling_factorial(number: int, times: int) -> int:
     return prod(range(number, number - times, -1))
 
 
-def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
-    """Return every final hand of the dealer that may follow the first card ``up``, except a blackjack.
+def list_final_hands(house: ExactHouseRules, up_card_value: int, full: Shoe) -> list[tuple[Counts, int, int]]:
+    """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
@@ -53,7 +53,10 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
         for drawn_counts, ways in unfinished.items():
             for n in (n for n in range(TEN) if drawn_counts[n] < full[n]):
                 drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
-                values = [up, *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count))]
+                values = [
+                    up_card_value,
+                    *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count)),
+                ]
                 if is_blackjack(values):
                     continue
                 best = compute_best_total(values)[0]

@@ -171,7 +171,7 @@ class _NetDistribution:
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_card_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
-                    round_, round_.tree, HandSituation(round_.up), {hand: orders}, first=True
+                    round_, round_.tree, HandSituation(round_.up), {hand: orders}, has_first_stake=True
                 )
                 for (cards, nets), end_orders in ends.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
@@ -183,10 +183,10 @@ class _NetDistribution:
         """Return net odds as an integer number of ``unit``-ths of a stake."""
         return int(odds * self.unit)
 
-    def _find_insurance_nets(self, up: int, hand: int) -> NetByDealerResult:
+    def _find_insurance_nets(self, up_card_value: int, hand: int) -> NetByDealerResult:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
-        if odds is None or up != ACES or hand not in self.strategy.insured_hands:
+        if odds is None or up_card_value != ACES or hand not in self.strategy.insured_hands:
             return (0,) * (DEALER_RESULT_COUNT + 1)
         return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
 
@@ -200,7 +200,8 @@ class _NetDistribution:
         """
         hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
         first_hand_ends, other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=first)
+            for first in (True, False)
         )
         first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
@@ -214,7 +215,7 @@ class _NetDistribution:
             )
             return
         two_hand_ends, done_others = (
-            self._count_split_hand_ends(round_, split.branches[hands][:1], first=first)
+            self._count_split_hand_ends(round_, split.branches[hands][:1], has_first_stake=first)
             for first in (True, False)
         )
         two_hand_ends = {
@@ -245,28 +246,34 @@ class _NetDistribution:
             )
 
     def _count_split_hand_ends(
-        self, round_: SolvedRound, branches: Iterable[SplitBranch], *, first: bool
+        self, round_: SolvedRound, branches: Iterable[SplitBranch], *, has_first_stake: bool
     ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the ways in which one hand of a blackjack split may end, by its cards and net results.
 
-        ``branches`` are the groups of split hands to add up; ``first``: the hand has the box's first stake.
+        ``branches`` are the groups of split hands to add up; ``has_first_stake``: the hand has the box's first stake.
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
-                round_, branch.tree, branch.kind, starts, first=first
+                round_, branch.tree, branch.kind, starts, has_first_stake=has_first_stake
             ).items():
                 orders_by_end[hand_end] += orders
         return orders_by_end
 
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
-        self, round_: SolvedRound, tree: Tree, kind: HandSituation, starts: Mapping[int, int], *, first: bool
+        self,
+        round_: SolvedRound,
+        tree: Tree,
+        kind: HandSituation,
+        starts: Mapping[int, int],
+        *,
+        has_first_stake: bool,
     ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
-        ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
+        ``starts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the box's first
         stake.
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
@@ -280,49 +287,56 @@ class _NetDistribution:
                 for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
                     if answer not in {HIT, DOUBLE}:
-                        orders_by_end[hand, self._find_hand_nets(round_, hand, 1, first=first)] += share
+                        orders_by_end[
+                            hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
+                        ] += share
                         continue
                     stakes = self.doubled_stakes if answer == DOUBLE else 1
-                    bust = self._find_lost_nets(stakes, first=first)
+                    bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
                     orders_by_end[hand, bust] += share
                     for child in (c for _, c in round_.known[hand].hands_after_card if c in tree):
                         orders_by_end[child, bust] -= share
                         count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
                             count = share * 3 // 4
-                            nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
+                            nets = self._find_immediate_nets(
+                                self.house.suited_678, stakes, has_first_stake=has_first_stake
+                            )
                             orders_by_end[child, nets] += share // 4
                         if answer == HIT:
                             still_unfinished[child] += count
                         else:
                             orders_by_end[
-                                child, self._find_hand_nets(round_, child, stakes, first=first)
+                                child,
+                                self._find_hand_nets(round_, child, stakes, has_first_stake=has_first_stake),
                             ] += count
             unfinished = still_unfinished
         return orders_by_end
 
     def _find_hand_nets(
-        self, round_: SolvedRound, hand: int, stakes: int, *, first: bool
+        self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
-            return self._find_immediate_nets(self.house.sevens, stakes, first=first)
+            return self._find_immediate_nets(self.house.sevens, stakes, has_first_stake=has_first_stake)
         best, won = round_.known[hand].best_total, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_TOTAL + 1)]
-        return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
+        return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
 
-    def _find_lost_nets(self, stakes: int, *, first: bool) -> NetByDealerResult:
+    def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
         """Return the net of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
-        lost_stakes = int(first) if self.first_stake_only else stakes
+        lost_stakes = int(has_first_stake) if self.first_stake_only else stakes
         return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
-    def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> NetByDealerResult:
+    def _find_immediate_nets(
+        self, odds: Fraction, stakes: int, *, has_first_stake: bool
+    ) -> NetByDealerResult:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
-        return (*(won,) * DEALER_RESULT_COUNT, -int(first) * self.unit if self.house.hole else won)
+        return (*(won,) * DEALER_RESULT_COUNT, -int(has_first_stake) * self.unit if self.house.hole else won)
 
 
 class _BackedDistribution(_NetDistribution):
@@ -339,7 +353,7 @@ class _BackedDistribution(_NetDistribution):
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
         hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
-        ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
+        ends = self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=True)
         yield from _iter_net_chances(
             round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.pair - 1]), self.share
         )

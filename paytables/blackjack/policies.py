@@ -218,12 +218,12 @@ def build_dealer_play(house: ExactHouseRules) -> Chooser:
     return choose_like_dealer
 
 
-def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return a strategy function that decides as ``choose`` does, and also stores each decision in ``into``."""
+def record_answers(choose: Chooser, recorded_answers: dict[Question, int]) -> Chooser:
+    """Return a strategy function that decides as ``choose`` does and stores each decision in ``recorded_answers``."""
 
     def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        into[kind, hand, suited] = choose(kind, hand, suited, options)
-        return into[kind, hand, suited]
+        recorded_answers[kind, hand, suited] = choose(kind, hand, suited, options)
+        return recorded_answers[kind, hand, suited]
 
     return choose_and_record

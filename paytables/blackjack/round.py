@@ -399,15 +399,17 @@ class BlackjackRound:
         )
 
     # ------------------------------------------------------------ the dealer
-    def _complete_dealer_hand(self, hand_index: int, against: int, draw: Draw) -> Iterator[Step]:
+    def _complete_dealer_hand(self, hand_index: int, dealer_hand_number: int, draw: Draw) -> Iterator[Step]:
         """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.
 
-        ``hand_index`` is its index in the dealer's cards, ``against`` its number in the bets.
+        ``hand_index`` is its index in the dealer's cards, ``dealer_hand_number`` its number in the bets.
         """
         name = DEALER_HAND_ID if hand_index == 0 else f"{DEALER_HAND_ID}-{hand_index + 1}"
-        hands = [hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, against)]
+        hands = [
+            hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, dealer_hand_number)
+        ]
         compared = any(hand.points <= BEST_TOTAL and not hand.is_blackjack for hand in hands)
-        insured = any(against in box.insurance_bets for box in self.boxes)
+        insured = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
         if hand_index:
             self.dealers.append(self.dealers[0][:1])
             yield Cue("deal", {"hand": name, "card": format_card(self.dealers[0][0])})
@@ -419,26 +421,30 @@ class BlackjackRound:
             yield from self._deal_card(draw, name, cards)
         while compared and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
-        yield from self._settle_insurance(against, won=is_blackjack(self._list_dealer_values(hand_index)))
+        yield from self._settle_insurance(
+            dealer_hand_number, won=is_blackjack(self._list_dealer_values(hand_index))
+        )
         for hand in hands:
-            yield from self._settle_against_dealer(hand, against, self._list_dealer_values(hand_index))
+            yield from self._settle_against_dealer(
+                hand, dealer_hand_number, self._list_dealer_values(hand_index)
+            )
 
-    def _settle_insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
-        """Settle every insurance against the dealer's hand number ``against``."""
+    def _settle_insurance(self, dealer_hand_number: int, *, won: bool) -> Iterator[Settlement]:
+        """Settle every insurance against one of the dealer's hands."""
         for box in self.boxes:
-            bet = box.insurance_bets.pop(against, None)
+            bet = box.insurance_bets.pop(dealer_hand_number, None)
             if bet is not None:
                 yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
     def _settle_against_dealer(
-        self, hand: BlackjackHand, against: int, values: Sequence[int]
+        self, hand: BlackjackHand, dealer_hand_number: int, values: Sequence[int]
     ) -> Iterator[Settlement]:
-        """Settle a player's stakes against the dealer's hand number ``against``, whose cards have ``values``."""
+        """Settle a player's stakes against one of the dealer's hands, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def is_bet_against(piece: StakePiece) -> bool:
             """Return whether a stake plays against the dealer's hand that is being settled."""
-            return piece.dealer_hand_index == against
+            return piece.dealer_hand_index == dealer_hand_number
 
         if has_blackjack and hand.is_blackjack:
             yield from _settle_pieces(hand, push_bet, is_bet_against)
@@ -542,9 +548,9 @@ def settle_lost_bet(bet: Bet) -> Settlement:
     return settle_bet(bet, None)
 
 
-def _has_bets_against(hand: BlackjackHand, against: int) -> bool:
-    """Return whether a player's hand has undecided stakes against the dealer's hand number ``against``."""
-    return any(piece.dealer_hand_index == against for piece in hand.pieces)
+def _has_bets_against(hand: BlackjackHand, dealer_hand_number: int) -> bool:
+    """Return whether a player's hand has undecided stakes against one of the dealer's hands."""
+    return any(piece.dealer_hand_index == dealer_hand_number for piece in hand.pieces)
 
 
 def _accept_every_piece(_: StakePiece) -> bool:

@@ -170,9 +170,9 @@ class HouseRules(Strict):
 
 
 @cache
-def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
+def parse_patterns(named_hands: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     """Return the card ranks of each hand that a side-bet row names (such as ``"777"``), as sorted numbers."""
-    return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
+    return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named_hands)
 
 
 class SideBetRow(Strict):
@@ -276,14 +276,14 @@ class Side(Strict):
         """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
-    def find_winning_row(self, dealt: Sequence[Card], up: Card) -> SideBetRow | None:
+    def find_winning_row(self, dealt_cards: Sequence[Card], up_card: Card) -> SideBetRow | None:
         """Return the first row that a box's cards win, or None.
 
-        ``dealt`` are in the order dealt; ``up`` is the dealer's first card.
+        ``dealt_cards`` are in the order dealt; ``up_card`` is the dealer's first card.
         """
         for row in self.row:
-            cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
-            if len(dealt) >= row.cards and row.is_satisfied_by(cards):
+            cards = [*dealt_cards[: row.cards], *([up_card] if row.dealer else [])]
+            if len(dealt_cards) >= row.cards and row.is_satisfied_by(cards):
                 return row
         return None
 

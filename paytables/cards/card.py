@@ -71,16 +71,16 @@ def parse_cards(names: str) -> tuple[Card, ...]:
     return tuple(parse_card(name) for name in names.split())
 
 
-def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
-    """Return the cards of one deck in order, leaving out the ranks ``without``."""
-    excluded = set(without)
+def build_deck(*, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> tuple[Card, ...]:
+    """Return the cards of one deck in order, without those of ``excluded_ranks``."""
+    excluded = set(excluded_ranks)
     return tuple(c for c in range(52) if rank_of(c) not in excluded) + ((JOKER,) if joker else ())
 
 
 @lru_cache
 def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (part of the cache key)
     """Return the number of each card in one deck, leaving out the ranks ``excluded``."""
-    cards = set(build_deck(joker=joker, without=excluded))
+    cards = set(build_deck(joker=joker, excluded_ranks=excluded))
     return tuple(int(card in cards) for card in range(JOKER + 1))
 
 
@@ -92,9 +92,9 @@ class Shoe:
     """The number of cards left of each kind."""
 
     @classmethod
-    def from_decks(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
-        """Return a full shoe of ``decks`` decks, leaving out the ranks ``without``."""
-        return cls([decks * count for count in _count_deck(joker, frozenset(without))])
+    def from_decks(cls, decks: int = 1, *, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> "Shoe":
+        """Return a full shoe of ``decks`` decks, without the cards of ``excluded_ranks``."""
+        return cls([decks * count for count in _count_deck(joker, frozenset(excluded_ranks))])
 
     @property
     def cards_left(self) -> int:

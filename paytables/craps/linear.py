@@ -41,7 +41,7 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
     return right
 
 
-def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
-    """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``into``, in place."""
+def add_sums(totals: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
+    """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``totals``, in place."""
     for key, value in sums.items():
-        into[key] = into.get(key, Fraction(0)) + share * value
+        totals[key] = totals.get(key, Fraction(0)) + share * value

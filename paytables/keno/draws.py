@@ -67,15 +67,15 @@ def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
-def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn: DrawnBalls) -> list[WayResult]:
+def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBalls) -> list[WayResult]:
     """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
-    factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
+    factor = prod(drawn_balls.factors[bonus.id] for bonus in ticket.options.multipliers)
     results = []
     for i, selection in enumerate(ticket.selections):
         for spots, stake in sorted(selection.stakes.items()):
             for places in iter_subsets(selection.sizes, spots):
                 numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
-                results.append(_build_way(tables, ticket.options, i, numbers, stake, drawn, factor))
+                results.append(_build_way(tables, ticket.options, i, numbers, stake, drawn_balls, factor))
     return results
 
 

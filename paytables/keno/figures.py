@@ -118,20 +118,20 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
     return sorted(least)
 
 
-def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
+def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named_balls: int) -> int:
     """Return the number of cases in which exactly ``catch`` of a Keno way's ``spots`` numbers are drawn.
 
-    ``named`` balls decide bonuses. The way must hold exactly those of them whose bits are set in ``marks``. A
-    case is the named balls in their order, with a combination of the other drawn balls.
+    Of the drawn balls, ``named_balls`` decide bonuses. The way must hold exactly those whose bits are set in
+    ``marks``. A case is the named balls in their order, with a combination of the other drawn balls.
     """
     field = definition.field
     held_count = marks.bit_count()
     if catch < held_count:
         return 0
-    placed = perm(spots, held_count) * perm(field.numbers - spots, named - held_count)
+    placed = perm(spots, held_count) * perm(field.numbers - spots, named_balls - held_count)
     other_ways = comb(spots - held_count, catch - held_count)
-    missed = field.drawn - catch - (named - held_count)
-    others_left = field.numbers - spots - (named - held_count)
+    missed = field.drawn - catch - (named_balls - held_count)
+    others_left = field.numbers - spots - (named_balls - held_count)
     return placed * other_ways * comb(others_left, missed) if missed >= 0 else 0
 
 

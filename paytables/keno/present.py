@@ -45,13 +45,17 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 
 
 def describe_draw(
-    number: int, drawn: DrawnBalls, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
+    number: int,
+    drawn_balls: DrawnBalls,
+    ways: Sequence[WayResult],
+    paid_credits: Sequence[int],
+    levels: Sequence[str],
 ) -> dict[str, Json]:
     """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
     return {
         "draw": number,
-        "balls": list(drawn.balls),
-        "multipliers": dict(drawn.factors),
+        "balls": list(drawn_balls.balls),
+        "multipliers": dict(drawn_balls.factors),
         "ways": [
             {
                 "selection": way.selection,
@@ -60,10 +64,10 @@ def describe_draw(
                 "factor": way.factor,
                 "credits": credits_,
             }
-            for way, credits_ in zip(ways, paid, strict=True)
+            for way, credits_ in zip(ways, paid_credits, strict=True)
         ],
         "progressives": list(levels),
-        "credits": sum(paid),
+        "credits": sum(paid_credits),
     }
 
 

@@ -97,15 +97,15 @@ def restrict_tables(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     return replace(tables, closed_levels_mask=closed_mask)
 
 
-def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+def iter_subsets(sizes: Sequence[int], spots: int, first_group: int = 0) -> Iterator[tuple[int, ...]]:
     """Yield, as indices, every combination of number groups that together have ``spots`` numbers.
 
-    ``sizes`` are the groups' sizes; only groups from index ``first`` on are used.
+    ``sizes`` are the groups' sizes; only groups from index ``first_group`` on are used.
     """
     if spots == 0:
         yield ()
         return
-    for i in range(first, len(sizes)):
+    for i in range(first_group, len(sizes)):
         if sizes[i] <= spots:
             for later in iter_subsets(sizes, spots - sizes[i], i + 1):
                 yield (i, *later)

@@ -185,8 +185,8 @@ class OneDrawBets(TableRules):
         return rules_by_group
 
 
-def build_table_state(held: Sequence[ImprisonedBet]) -> object:
+def build_table_state(held_bets: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store for these bets that stay on the table, or None if none exist."""
-    if not held:
+    if not held_bets:
         return None
-    return {"held": held_to_json(held)}
+    return {"held": held_to_json(held_bets)}

@@ -109,19 +109,25 @@ def rank_set(cards: Sequence[Card]) -> int:
     return sum(comb(card, index) for index, card in enumerate(cards, 1))
 
 
-def _order_suits(dealt: Sequence[Card]) -> list[int]:
+def _order_suits(dealt_cards: Sequence[Card]) -> list[int]:
     """Return the four suits sorted by the ranks dealt in each; hands that differ only in suits become equal."""
-    masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
+    masks = [
+        sum(1 << (card >> 2) for card in dealt_cards if card != JOKER and card & 3 == s) for s in range(4)
+    ]
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
-def look_up_option(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
+def look_up_option(policy: bytes, dealt_cards: Sequence[Card], dealer_up_card: Card | None) -> int:
     """Return the index of the option that a poker policy chooses for the dealt cards.
 
-    ``up`` is the dealer's visible card, if there is one.
+    ``dealer_up_card`` is the dealer's visible card, if there is one.
     """
-    at, _ = find_hand_class(dealt, 52)
-    return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
+    at, _ = find_hand_class(dealt_cards, 52)
+    return (
+        policy[at]
+        if dealer_up_card is None
+        else policy[at * 52 + dealer_up_card // 4 * 4 + _order_suits(dealt_cards).index(dealer_up_card & 3)]
+    )
 
 
 def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
@@ -138,21 +144,23 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
 
-def find_hand_class(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
+def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     """Return the class index of dealt cards in a poker policy, and which dealt card is which card of the class.
 
     The second result has, for each card of the class, the index of its dealt card.
     """
-    suit_order = _order_suits(dealt)
+    suit_order = _order_suits(dealt_cards)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + suit_order.index(card & 3), index)
-        for index, card in enumerate(dealt)
+        for index, card in enumerate(dealt_cards)
     )
-    at = bisect_left(list_hand_classes(deck_cards, len(dealt)), rank_set([card for card, _ in as_class]))
+    at = bisect_left(
+        list_hand_classes(deck_cards, len(dealt_cards)), rank_set([card for card, _ in as_class])
+    )
     return at, [index for _, index in as_class]
 
 
-def look_up_hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
+def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_cards: int) -> int:
     """Return which of the dealt cards a video poker policy holds, as bits of their indices."""
-    at, places = find_hand_class(dealt, deck_cards)
+    at, places = find_hand_class(dealt_cards, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

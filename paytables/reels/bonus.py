@@ -247,14 +247,21 @@ class WheelBonus(_SmallStage):
 
 
 @lru_cache(maxsize=256)
-def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
-    """Return the probabilities that exactly 0, 1, 2... of ``empty`` empty cells land a coin in one spin.
+def _compute_landing_chances(
+    coin_numerator: int, coin_denominator: int, empty_cells: int
+) -> tuple[Fraction, ...]:
+    """Return the probabilities that exactly 0, 1, 2... of ``empty_cells`` empty cells land a coin in one spin.
 
-    Each cell lands one with probability ``hit`` / ``of``.
+    Each cell lands one with probability ``coin_numerator`` / ``coin_denominator``.
     """
     return tuple(
-        Fraction(comb(empty, landed) * hit**landed * (of - hit) ** (empty - landed), of**empty)
-        for landed in range(empty + 1)
+        Fraction(
+            comb(empty_cells, landed)
+            * coin_numerator**landed
+            * (coin_denominator - coin_numerator) ** (empty_cells - landed),
+            coin_denominator**empty_cells,
+        )
+        for landed in range(empty_cells + 1)
     )
 
 

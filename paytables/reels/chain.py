@@ -381,10 +381,10 @@ class StageChain:
                 )
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
-    def _list_reachable_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
-        """Return every (stage, size) of the stages in ``group`` that the plays in ``first`` can lead to."""
+    def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[Node]) -> list[Node]:
+        """Return every (stage, size) of the stages in ``group`` that the plays in ``first_nodes`` can lead to."""
         seen_nodes: set[Node] = set()
-        for node in first:
+        for node in first_nodes:
             self._collect_reachable_nodes(node[0], seen_nodes, node[1])
         return sorted(node for node in seen_nodes if node[0] in group)
 

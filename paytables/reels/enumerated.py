@@ -156,11 +156,11 @@ class CascadingReels(_Enumerated):
     """The multiplier of each fall; the last is that of all later falls."""
 
     def list_falls(
-        self, stops: Sequence[int], first: list[WinHit] | None = None
+        self, stops: Sequence[int], first_hits: list[WinHit] | None = None
     ) -> list[tuple[list[Column], list[WinHit], int]]:
         """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
-        ``first`` are the hits of the first window, if already known.
+        ``first_hits`` are the hits of the first window, if already known.
         """
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
@@ -168,7 +168,7 @@ class CascadingReels(_Enumerated):
         falls: list[tuple[list[Column], list[WinHit], int]] = []
         while True:
             columns = [tuple(c) for c in window]
-            hits = first if first is not None and not falls else self.reels.evaluate(columns)[1]
+            hits = first_hits if first_hits is not None and not falls else self.reels.evaluate(columns)[1]
             falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
             factor = self.factors[min(len(falls), len(self.factors) - 1)]
             if not falling:

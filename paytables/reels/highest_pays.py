@@ -101,7 +101,7 @@ class _HighestPaySearch:
                 )
         return self._possible_awards_by_nodes[key]
 
-    def find_best(self, given: GivenAwards) -> tuple[int, int]:
+    def find_best(self, given_awards: GivenAwards) -> tuple[int, int]:
         """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
         best, cases = 0, 0
         totals = self.reels.case_counts
@@ -119,7 +119,9 @@ class _HighestPaySearch:
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
                     raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
-                longer_branches = [b for b in self._extend_branch(branch, given) if b.pay_bound >= best]
+                longer_branches = [
+                    b for b in self._extend_branch(branch, given_awards) if b.pay_bound >= best
+                ]
                 todo += sorted(longer_branches, key=lambda b: b.pay_bound)
             else:
                 ways = branch.cases * prod(totals[branch.reels_read :])

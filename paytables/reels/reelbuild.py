@@ -48,9 +48,9 @@ def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> i
     return value[max(reached_counts)] if reached_counts else 0
 
 
-def _list_column_parts(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
-    """Return the distinct parts of a reel's columns from row ``first`` up to, but not including, row ``end``."""
-    return list(dict.fromkeys(column[first:end] for column in columns))
+def _list_column_parts(columns: Sequence[parts.Column], first_row: int, end_row: int) -> list[parts.Column]:
+    """Return the distinct parts of a reel's columns: rows ``first_row`` to ``end_row`` - 1 of each column."""
+    return list(dict.fromkeys(column[first_row:end_row] for column in columns))
 
 
 @dataclass(frozen=True, slots=True)

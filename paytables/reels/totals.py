@@ -209,10 +209,12 @@ class HighestWins:
             return top
         return top[0] * award.times, top[1] ** award.times
 
-    def _walk(self, stage: str, state: StageState, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
+    def _walk(
+        self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
+    ) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
 
-        It is unbounded if a stage can start itself again. ``above`` are the stages that led to this one.
+        It is unbounded if a stage can start itself again. ``earlier_stages`` are the stages that led to this one.
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
@@ -223,7 +225,7 @@ class HighestWins:
             state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             if memory.is_plain and state_after.runs_left > 0:
                 return None
-            remaining = self._find_remaining_series_top(stage, state_after, elsewhere, above)
+            remaining = self._find_remaining_series_top(stage, state_after, elsewhere, earlier_stages)
             if remaining is None:
                 return None
             win, odds = credits_ * factor + remaining[0], p * remaining[1]
@@ -234,7 +236,7 @@ class HighestWins:
         return result
 
     def _find_remaining_series_top(
-        self, stage: str, state_after: StageState, elsewhere: GivenAwards, above: tuple[str, ...]
+        self, stage: str, state_after: StageState, elsewhere: GivenAwards, earlier_stages: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
 
@@ -242,13 +244,17 @@ class HighestWins:
         """
         key = (stage, state_after)
         if key not in self._top_by_series:
-            top = self._walk(stage, state_after, above) if state_after.runs_left > 0 else (0, Fraction(1))
+            top = (
+                self._walk(stage, state_after, earlier_stages)
+                if state_after.runs_left > 0
+                else (0, Fraction(1))
+            )
             if top is None:
                 return None
             self._top_by_series[key] = top
         win, odds = self._top_by_series[key]
         for award in elsewhere:
-            if award.name in above:
+            if award.name in earlier_stages:
                 return None
             memory = self.stages.memory[award.name]
             times = award.times if memory.is_plain else 1
@@ -257,7 +263,7 @@ class HighestWins:
                 if memory.is_plain
                 else build_first_state(memory, award.times, award.size)
             )
-            best = self._walk(award.name, state, (*above, stage))
+            best = self._walk(award.name, state, (*earlier_stages, stage))
             if best is None:
                 return None
             win += best[0] * times

@@ -42,10 +42,10 @@ class SpunTable(OneDrawTable):
         """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
         return self._build_result(draw.below(len(self.parts), "spin"))
 
-    def _build_result(self, part: int) -> tuple[str, Cue, dict[str, object]]:
+    def _build_result(self, segment_index: int) -> tuple[str, Cue, dict[str, object]]:
         """Return the result's key, animation cue and display data for a segment of the wheel."""
-        result = self.parts[part]
-        ball_position = {"pocket": result, "part": part}
+        result = self.parts[segment_index]
+        ball_position = {"pocket": result, "part": segment_index}
         display = {"result": result, **ball_position}
         if self.revolutions is not None and not self.is_decided_by_wheel:
             display["revolutions"] = self.revolutions

@@ -117,7 +117,7 @@ class WheelRules(Tableless):
         )
 
     def _step(
-        self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
+        self, segment_index: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
         """Return one spin for the screen: every segment with its pay for these stakes, and the segment at the pin."""
         parts = self.definition.wheel.parts
@@ -125,11 +125,11 @@ class WheelRules(Tableless):
         return {
             "stage": "wheel",
             "parts": [{"item": symbol, "credits": worth[symbol]} for symbol in parts],
-            "part": part,
-            "symbol": parts[part],
+            "part": segment_index,
+            "symbol": parts[segment_index],
             "factor": factor,
             "wins": [win.to_json() for win in wins],
-            "credits": worth[parts[part]],
+            "credits": worth[parts[segment_index]],
         }
 
     def build_presentation(self) -> dict[str, Json]:

@@ -31,7 +31,7 @@ def list_pieces(rules):
     if isinstance(rules, TwoHandsRules):
         return range(len(rules.PIECE_NAMES))
     if isinstance(rules, SuperPanRules):
-        counts = Shoe.from_decks(rules.definition.shoe.decks, without=(5, 6, 7, 8)).counts
+        counts = Shoe.from_decks(rules.definition.shoe.decks, excluded_ranks=(5, 6, 7, 8)).counts
     else:
         shoe = getattr(rules.definition, "shoe", None)
         counts = Shoe.from_decks(1 if shoe is None else shoe.decks).counts

@@ -104,13 +104,13 @@ def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
     return None
 
 
-def _find_value_end(text: str, at: int) -> int:
-    """Return the offset at which the value that starts at ``at`` ends.
+def _find_value_end(text: str, value_offset: int) -> int:
+    """Return the offset at which the value that starts at ``value_offset`` ends.
 
     Brackets are followed to their end; strings and comments are skipped.
     """
     open_brackets: list[str] = []
-    offset = at
+    offset = value_offset
     while offset < len(text):
         char = text[offset]
         if char in "\"'":

@@ -42,9 +42,9 @@ def parse_key(key: str) -> Path:
     return tuple(int(part) if _INDEX.fullmatch(part) else part for part in key.split("."))
 
 
-def _resolve_key_part(container: Any, part: str | int) -> str | int:
+def _resolve_key_part(container: Any, key_part: str | int) -> str | int:
     """Return one part of a key path: a list index if ``container`` is a list, otherwise a table key."""
-    return int(part) if isinstance(container, list) else str(part)
+    return int(key_part) if isinstance(container, list) else str(key_part)
 
 
 def get_value_at(data: Mapping[str, Any], path: Path) -> Any:

@@ -23,7 +23,9 @@ _HIGH_LOW_SPLITS: Final = tuple(
 )
 
 
-def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
+def list_ways(
+    dealt_cards: Sequence[int], low: Callable[..., int], high: Callable[..., int]
+) -> tuple[Way, ...]:
     """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
 
     The high hand is at least equal to the low one. Ways with the best low hand come first. ``low`` and
@@ -31,7 +33,11 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
     """
     ways = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:
-        way = low((dealt[a], dealt[b])), high([dealt[index] for index in high_indices]), 1 << a | 1 << b
+        way = (
+            low((dealt_cards[a], dealt_cards[b])),
+            high([dealt_cards[index] for index in high_indices]),
+            1 << a | 1 << b,
+        )
         if way[0] <= way[1]:
             ways.append(way)
     return tuple(sorted(ways, key=lambda way: (-way[0], -way[1], way[2])))
@@ -83,9 +89,9 @@ class HouseWayRules:
                     return way
         raise AssertionError("the last line of a house way must fit every hand")
 
-    def choose_way(self, dealt: Sequence[int]) -> Way:
+    def choose_way(self, dealt_cards: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""
-        return self.choose_way_by_ranks([rank_of(card) for card in dealt], list_settings(dealt))
+        return self.choose_way_by_ranks([rank_of(card) for card in dealt_cards], list_settings(dealt_cards))
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:

@@ -63,7 +63,7 @@ class VideoPokerRules(Tableless):
         row = find_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
-    def build_advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
+    def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
         """Return the cards of a deal that the best strategy holds, as bits of indices; empty if none is stored."""
         proofs = self.definition.proved
         if proofs is None:
@@ -71,7 +71,7 @@ class VideoPokerRules(Tableless):
         proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.max_credits)
         return {
             "advice": look_up_hold(
-                unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52
+                unpack_policy(proof.policy), dealt_cards, 53 if self.definition.deck.joker else 52
             )
         }
 

@@ -56,7 +56,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
 def test_shoes_of_decks():
     assert cards.Shoe.from_decks(8).cards_left == 416
     assert cards.Shoe.from_decks(1, joker=True).cards_left == 53
-    without = cards.Shoe.from_decks(8, without=[cards.RANKS.index(r) for r in "789T"])
+    without = cards.Shoe.from_decks(8, excluded_ranks=[cards.RANKS.index(r) for r in "789T"])
     assert without.cards_left == 288
     assert cards.Shoe.from_json(without.to_json()) == without
 
@@ -72,7 +72,7 @@ def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
         with_joker = cards.Shoe.from_decks(decks, joker=True).to_json()
         assert with_joker == dict.fromkeys(map(cards.format_card, range(53)), decks)
         left = [card for card in range(52) if cards.format_card(card)[0] not in "7T"]
-        assert cards.Shoe.from_decks(decks, without=ranks).to_json() == dict.fromkeys(
+        assert cards.Shoe.from_decks(decks, excluded_ranks=ranks).to_json() == dict.fromkeys(
             map(cards.format_card, left), decks
         )
 

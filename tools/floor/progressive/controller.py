@@ -483,7 +483,7 @@ class Controller:
 
     @staticmethod
     def _iter_recent_wins(
-        session: Session, records: Iterable[LevelRecord], at: datetime
+        session: Session, records: Iterable[LevelRecord], now: datetime
     ) -> Iterator[LevelWin]:
         """Yield the last win of each level that signs still show; wins of void games are left out."""
         for record in records:
@@ -491,19 +491,19 @@ class Controller:
             if (
                 hit is None
                 or hit.way == "void"
-                or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_DISPLAY_TIME
+                or now - datetime.fromisoformat(hit.awarded_at) >= _WIN_DISPLAY_TIME
             ):
                 continue
             yield LevelWin(level=record.id, machine=hit.machine, amount_cents=hit.amount_cents)
 
-    def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
+    def _build_value(self, session: Session, record: LevelRecord, now: datetime) -> Value:
         """Return the message that states a progressive level's current value."""
         self._spoken += 1
         prize = session.read_last_prize(record.id) if record.level.terms.mystery else None
         return Value(
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT_BITS) + self._spoken,
-            time_utc=at.isoformat(),
+            time_utc=now.isoformat(),
             run=self._run,
             amount_cents=record.level.shown_cents,
             falls=record.falls,
@@ -671,10 +671,10 @@ def _format_odds(odds: Fraction) -> str:
     return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 
 
-def _note_refusal(session: Session, at: str, refusal: Refused) -> None:
+def _note_refusal(session: Session, time_text: str, refusal: Refused) -> None:
     """Record the refusal of a machine's message as an event of the controller."""
     session.note(
-        at,
+        time_text,
         "refused",
         machine=refusal.machine,
         of=refusal.of,

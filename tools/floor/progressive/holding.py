@@ -60,10 +60,10 @@ def format_payment_id(claim: str) -> str:
     return f"{claim}/payment"
 
 
-def hold_claim(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
+def hold_claim(session: Session, held_id: str, message: Claim | Commit, why: str, time_text: str) -> None:
     """Hold a progressive claim or a payment until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
+    session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))
 
 
 def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
@@ -75,7 +75,7 @@ def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
 
 
 def rule_on_held_claim(
-    session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str
+    session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, time_text: str
 ) -> HeldClaim:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
@@ -89,7 +89,7 @@ def rule_on_held_claim(
         raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
     if len(reason) > REASON_MAX:
         raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
-    ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=at)
+    ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
     session.put_held(ruled)
-    session.note(at, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
+    session.note(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
     return ruled

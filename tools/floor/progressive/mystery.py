@@ -33,7 +33,7 @@ class MysteryPrizes:
         self._trigger_by_level: dict[str, MysteryTrigger] = {}
         """The decrypted secrets of the current prizes, so that each is decrypted once."""
 
-    def open(self, session: Session, record: LevelRecord, at: str) -> None:
+    def open(self, session: Session, record: LevelRecord, time_text: str) -> None:
         """Draw the secret amount at which a level's next mystery prize is won, and store it encrypted.
 
         It lies above the level's present amount and at most at its ceiling.
@@ -55,12 +55,12 @@ class MysteryPrizes:
                 number=number,
                 commitment=trigger.commitment,
                 sealed=self._vault.seal(trigger),
-                opened_at=at,
+                opened_at=time_text,
                 start=level.current,
                 turns_before=session.count_numbered_contributions(record.id),
             )
         )
-        session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
+        session.note(time_text, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def number_contribution(
         self, session: Session, record: LevelRecord, machine: str, sequence: int

@@ -88,21 +88,21 @@ class Session:
         """Return whether this machine is on the list of machines that may enrol in levels."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
-    def add_machine(self, machine: str, at: str) -> None:
+    def add_machine(self, machine: str, time_text: str) -> None:
         """Allow a machine to enrol in levels; repeats change nothing."""
-        self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, at)
+        self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, time_text)
 
     def remove_machine(self, machine: str) -> None:
         """Remove a machine from those that may enrol; its contributions and wins stay on record."""
         self._run("DELETE FROM machine WHERE id = ?", machine)
         self._run("DELETE FROM heard WHERE machine = ?", machine)
 
-    def store_message_time(self, machine: str, at: str) -> None:
+    def store_message_time(self, machine: str, time_text: str) -> None:
         """Store the time of a machine's last message."""
         self._run(
             "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
             machine,
-            at,
+            time_text,
         )
 
     def read_message_times(self) -> dict[str, str]:
@@ -300,10 +300,10 @@ class Session:
         )
 
     # ------------------------------------------------------------------ the record of everything else
-    def note(self, at: str, kind: str, **story: Any) -> None:
+    def note(self, time_text: str, kind: str, **story: Any) -> None:
         """Record an event of the controller, of this kind and with these details."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
-        self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
+        self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, kind, text)
 
     def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
         """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
@@ -327,14 +327,14 @@ class Session:
         """Remove an overhead sign from the list of signs that must report."""
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
-    def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
+    def put_daily(self, day: str, level: str, time_text: str, amount_cents: int) -> None:
         """Store the last displayed amount of a level on a day (I-16), replacing an earlier one of that day."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
             day,
             level,
-            at,
+            time_text,
             amount_cents,
         )
 

@@ -168,13 +168,13 @@ class _PlayedRound:
     draws: list[tuple[int, int, str]] = field(default_factory=list)
     """The random numbers drawn, as (bound, value, purpose)."""
 
-    def count_numbers_by_display(self, at: int, real_object: RealObject) -> Collection[int]:
-        """Return how many numbers of the draw with index ``at`` lead to each display that can be distinguished.
+    def count_numbers_by_display(self, draw_index: int, real_object: RealObject) -> Collection[int]:
+        """Return how many numbers of the draw number ``draw_index`` lead to each display that can be distinguished.
 
         For each number the round is replayed, all in parallel, until the displays differ: a piece dealt face
         down is only identified by later steps.
         """
-        earlier_values = [value for _, value, _ in self.draws[:at]]
+        earlier_values = [value for _, value, _ in self.draws[:draw_index]]
         runs = [
             [
                 _SteppedRound(
@@ -182,7 +182,7 @@ class _PlayedRound:
                 )
                 for last in (False, True)
             ]
-            for value in range(self.draws[at][0])
+            for value in range(self.draws[draw_index][0])
         ]
         while True:
             for run in (run for pair in runs for run in pair):
