@@ -56,7 +56,7 @@ _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM en
 _BATCH_ROWS: Final = 1000
 #: Most archived entries that are removed at a time.
 _ROWS_DROPPED_AT_ONCE: Final = 64
-_DROPPED_EVERY: Final = 16
+_ENTRIES_BETWEEN_DROPS: Final = 16
 """Number of new entries between two removals of a batch of archived entries from the database."""
 #: SQL statement that inserts an entry.
 _INSERT_ENTRY_SQL: Final = (
@@ -413,7 +413,7 @@ class WritableDatabase(DatabaseReader):
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
         self.run(_INSERT_ENTRY_SQL, _build_row(item))
-        if self._first <= self._archived and item.entry.sequence % _DROPPED_EVERY == 0:
+        if self._first <= self._archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
             self._remove_some_archived()
 
     def drop_through(self, sequence: int) -> None:

@@ -33,7 +33,7 @@ BODY_BYTES_MAX: Final = 64 << 20
 _HASH_DIGITS: Final = 64
 _PLAIN_DEPTH: Final = 200
 """Number of brackets up to which an entry's JSON cannot be nested too deeply for any reader."""
-_PLAIN_TRANSFER: Final = 3
+_PLAIN_TRANSFER_LENGTH: Final = 3
 """Number of list elements of a transfer without dimensions: source, target and amount."""
 _PHASES: Final = tuple(map(str, Phase))
 _MARKS: Final = tuple(map(str, Mark))
@@ -371,7 +371,7 @@ def _decode_plain_transfers(transfers: list[Any] | tuple[Any, ...]) -> tuple[Tra
     """Return an entry's transfers without dimensions, or None if they must be checked one by one."""
     decoded_transfers = []
     for transfer in transfers:
-        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
+        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER_LENGTH:
             return None
         source, target, amount_cents = transfer
         if type(source) is not str or type(target) is not str or type(amount_cents) is not int:
@@ -440,7 +440,7 @@ def _parse_transfer(raw: object) -> Transfer:
     """Return the transfer of value in an entry's parsed JSON. Raises TypeError or ValueError if it is not one."""
     if (
         type(raw) is not list
-        or len(raw) not in (_PLAIN_TRANSFER, _PLAIN_TRANSFER + 1)
+        or len(raw) not in (_PLAIN_TRANSFER_LENGTH, _PLAIN_TRANSFER_LENGTH + 1)
         or not all(type(name) is str for name in raw[:2])
     ):
         raise build_field_error(

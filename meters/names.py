@@ -17,7 +17,7 @@ Names: TypeAlias = Mapping[str, tuple[str, ...]]
 _WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
 #: The meter names of each jurisdiction.
-NAMES: Final[Mapping[str, Names]] = {
+METER_NAMES_BY_JURISDICTION: Final[Mapping[str, Names]] = {
     "mc": {
         "Compteur in": ("coin_in",),
         "Compteur out": ("coin_out",),
@@ -71,9 +71,12 @@ class UnknownJurisdiction(JournalError, KeyError):
 
 def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
     """Return a meter reading under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
-    if jurisdiction not in NAMES:
+    if jurisdiction not in METER_NAMES_BY_JURISDICTION:
         raise UnknownJurisdiction(
-            f"there are no meter names for {jurisdiction!r}; expected one of {', '.join(NAMES)}"
+            f"there are no meter names for {jurisdiction!r}; expected one of {', '.join(METER_NAMES_BY_JURISDICTION)}"
         )
     values = reading.values
-    return {name: sum(values[m] for m in meters) for name, meters in NAMES[jurisdiction].items()}
+    return {
+        name: sum(values[m] for m in meters)
+        for name, meters in METER_NAMES_BY_JURISDICTION[jurisdiction].items()
+    }

@@ -39,7 +39,7 @@ _END_STRUCT: Final = struct.Struct(">I8s")
 _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
-_UNSHORTENED: Final = b"="
+_UNSHORTENED_MARK: Final = b"="
 """Prefix of a stored entry body from which the previous entry's hash was not removed."""
 
 
@@ -103,7 +103,7 @@ class SegmentWriter:
     def add(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
-        self._lines.append(_UNSHORTENED + entry.body if short_body is None else short_body)
+        self._lines.append(_UNSHORTENED_MARK + entry.body if short_body is None else short_body)
         self._count_by_kind[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
         if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
@@ -245,7 +245,7 @@ class Segment:
             raise JournalDamaged(where, str(error)) from error
         bodies: list[tuple[bytes, str]] = []
         for line in lines:
-            body = line[1:] if line[:1] == _UNSHORTENED else restore_previous_hash(line, previous_hex)
+            body = line[1:] if line[:1] == _UNSHORTENED_MARK else restore_previous_hash(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
             bodies.append((body, previous_hex))
         if (first + len(bodies), previous_hex) != (next_block[0], next_block[2]):

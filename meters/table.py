@@ -52,12 +52,12 @@ class Meter:
 
 
 #: Pattern of the accounts of players' credit.
-_CREDIT: Final = "credit:*"
+_ANY_CREDIT: Final = "credit:*"
 _OUTS: Final = (
     (
         "att_cancel_credit",
         "cancelled credit paid by an attendant",
-        ((_CREDIT, "out:handpay_cancelled_credit"),),
+        ((_ANY_CREDIT, "out:handpay_cancelled_credit"),),
     ),
     (
         "att_jackpot",
@@ -75,15 +75,15 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
         meters += [
-            ("ticket_in." + name, f"{kind} vouchers redeemed", (f"world:voucher_in:{kind}", _CREDIT)),
-            ("ticket_out." + name, f"{kind} vouchers issued", (_CREDIT, f"out:voucher:{kind}")),
-            ("aft_in." + name, f"{kind} AFT transfers in", (f"world:aft_in:{kind}", _CREDIT)),
-            ("aft_out." + name, f"{kind} AFT transfers out", (_CREDIT, f"out:aft_out:{kind}")),
+            ("ticket_in." + name, f"{kind} vouchers redeemed", (f"world:voucher_in:{kind}", _ANY_CREDIT)),
+            ("ticket_out." + name, f"{kind} vouchers issued", (_ANY_CREDIT, f"out:voucher:{kind}")),
+            ("aft_in." + name, f"{kind} AFT transfers in", (f"world:aft_in:{kind}", _ANY_CREDIT)),
+            ("aft_out." + name, f"{kind} AFT transfers out", (_ANY_CREDIT, f"out:aft_out:{kind}")),
         ]
     meters += [
         ("bonus_in.cashable", "cashable bonus awards", ("house:bonus", "credit:*:cashable")),
         ("bonus_in.promo_cashable", "nonrestricted bonus awards", ("house:bonus", "credit:*:nonrestricted")),
-        ("bill_in", "bills stacked in the cash box", ("world:bill", _CREDIT)),
+        ("bill_in", "bills stacked in the cash box", ("world:bill", _ANY_CREDIT)),
     ]
     return tuple(
         meter
@@ -97,8 +97,10 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
 
 #: The canonical meters.
 METERS: Final[tuple[Meter, ...]] = (
-    Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
-    Meter("coin_in", "all wagers, without intermediate winnings staked again", ((_CREDIT, "house:wager"),)),
+    Meter("credits", "credit on the machine now", (("*", _ANY_CREDIT),), minus=((_ANY_CREDIT, "*"),)),
+    Meter(
+        "coin_in", "all wagers, without intermediate winnings staked again", ((_ANY_CREDIT, "house:wager"),)
+    ),
     *(
         Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
         for kind in CREDIT_KINDS
@@ -115,7 +117,7 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "coin_out",
         "wins paid and stakes returned by the machine, without progressive wins and bonus awards",
-        (("house:win", _CREDIT), ("house:push", _CREDIT)),
+        (("house:win", _ANY_CREDIT), ("house:push", _ANY_CREDIT)),
     ),
     Meter("push", "returned stakes, which are not wins", (("house:push", "*"),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
@@ -135,12 +137,14 @@ METERS: Final[tuple[Meter, ...]] = (
         (("prizes:*:offered", "prizes:*:given"),),
         unit=Unit.TIMES,
     ),
-    Meter("mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _CREDIT),)),
-    Meter("mach_bonus", "external bonus awards paid by the machine", (("house:bonus", _CREDIT),)),
-    Meter("double_up_bet", "winnings staked again in the double-up", ((_CREDIT, "house:double_up_bet"),)),
-    Meter("double_up_won", "wins of the double-up", (("house:double_up_win", _CREDIT),)),
-    Meter("phys_coin_in", "coins accepted", (("world:coin", _CREDIT),)),
-    Meter("phys_coin_out", "coins paid by the hopper", ((_CREDIT, "out:hopper"),)),
+    Meter(
+        "mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _ANY_CREDIT),)
+    ),
+    Meter("mach_bonus", "external bonus awards paid by the machine", (("house:bonus", _ANY_CREDIT),)),
+    Meter("double_up_bet", "winnings staked again in the double-up", ((_ANY_CREDIT, "house:double_up_bet"),)),
+    Meter("double_up_won", "wins of the double-up", (("house:double_up_win", _ANY_CREDIT),)),
+    Meter("phys_coin_in", "coins accepted", (("world:coin", _ANY_CREDIT),)),
+    Meter("phys_coin_out", "coins paid by the hopper", ((_ANY_CREDIT, "out:hopper"),)),
     Meter("coin_drop", "coins diverted to the drop box", (("stock:*", "stock:coin_box"),)),
     Meter("hopper_fill", "coins put into the hopper by attendants", (("stock:fill", "stock:hopper"),)),
     Meter(
@@ -150,31 +154,35 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "drop_total",
         "coins diverted to the drop box, and bills and vouchers accepted",
-        (("stock:*", "stock:coin_box"), ("world:bill", _CREDIT), ("world:voucher_in:*", _CREDIT)),
+        (("stock:*", "stock:coin_box"), ("world:bill", _ANY_CREDIT), ("world:voucher_in:*", _ANY_CREDIT)),
     ),
-    Meter("money_in", "all money that became credit, without wins", (("world:*", _CREDIT),)),
+    Meter("money_in", "all money that became credit, without wins", (("world:*", _ANY_CREDIT),)),
     Meter(
         "carried_over",
         "money still owed to players when the journal before this one was cleared",
         (("house:carried_over", "*"),),
     ),
     Meter("money_out", "all money paid out of the machine, by every payment method", (("*", "out:*"),)),
-    Meter("residual_removed", "residual credit removed or played off", ((_CREDIT, "house:residual"),)),
-    Meter("residual_won", "wins of residual credit that was played off", (("house:residual_win", _CREDIT),)),
+    Meter("residual_removed", "residual credit removed or played off", ((_ANY_CREDIT, "house:residual"),)),
+    Meter(
+        "residual_won", "wins of residual credit that was played off", (("house:residual_win", _ANY_CREDIT),)
+    ),
     Meter("refund_defect", "wagers returned after a defect", (("house:refund_defect", "*"),)),
     Meter(
         "forfeit_tamper",
         "credits forfeited by a player who disrupted the machine",
-        ((_CREDIT, "house:forfeit"),),
+        ((_ANY_CREDIT, "house:forfeit"),),
     ),
-    Meter("time_charges", "charges for the time played at a poker table", ((_CREDIT, "house:time_charge"),)),
+    Meter(
+        "time_charges", "charges for the time played at a poker table", ((_ANY_CREDIT, "house:time_charge"),)
+    ),
     Meter("orphan", "credits, hand-pays and vouchers found without an owner", (("*", "house:orphan"),)),
     Meter(
         "orphan_merchandise",
         "stated value of prizes in kind that nobody has claimed (not money)",
         (("prizes:*:offered", "prizes:*:unclaimed"),),
     ),
-    Meter("expired", "expired promotional credit", ((_CREDIT, "house:expired"),)),
+    Meter("expired", "expired promotional credit", ((_ANY_CREDIT, "house:expired"),)),
     Meter("complement", "complements of payment, paid by hand", (("house:complement", "*"),)),
     Meter(
         "disputed", "disputed amounts, as staff ruled on them, paid by hand", (("*", "out:handpay_disputed"),)

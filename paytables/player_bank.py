@@ -20,7 +20,7 @@ from paytables.layout import Limits, push_bet
 from paytables.seating import SeatedRules, ask_whether_all_staked
 
 #: The id of the bet to be the bank.
-BANK: Final = "bank"
+BANK_SPOT: Final = "bank"
 #: The stake against the bank, which every seat of a round has.
 STAKE_SPOT: Final = "stake"
 #: The name of the settlement of what is returned before the deal.
@@ -43,8 +43,8 @@ class PlayerBank(Strict):
     def build_spot(self, *, is_open: bool) -> Spot:
         """Return the spot on which a seat bets to offer to be the bank."""
         return Spot(
-            id=BANK,
-            group=BANK,
+            id=BANK_SPOT,
+            group=BANK_SPOT,
             names=self.name.model_dump(),
             odds="1:1",
             terms=_BANK_TERMS_TEXTS,
@@ -149,13 +149,13 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
 
     ``banker`` is the seat that is the bank.
     """
-    bet = Bet(BANK, stake.staked, banker)
+    bet = Bet(BANK_SPOT, stake.staked, banker)
     if stake.name == "push":
         return push_bet(bet)
     is_lost = stake.name == "won"
     returned_credits = 0 if is_lost else 2 * bet.credits
     return Settlement(
-        "lost" if is_lost else "won", returned_credits, spot=BANK, staked=bet.credits, seat=banker
+        "lost" if is_lost else "won", returned_credits, spot=BANK_SPOT, staked=bet.credits, seat=banker
     )
 
 
@@ -178,7 +178,7 @@ class PlayerBankRules(SeatedRules):
     @property
     def shared_state_keys(self) -> frozenset[str]:
         """Return the table-state key that all players share: the turn to be the bank."""
-        return frozenset() if self.player_bank is None else frozenset({BANK})
+        return frozenset() if self.player_bank is None else frozenset({BANK_SPOT})
 
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the bank's turn of a stored table state.
@@ -187,10 +187,10 @@ class PlayerBankRules(SeatedRules):
         """
         if table is None:
             turn = FIRST_BANK_TURN
-        elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK}:
+        elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK_SPOT}:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         else:
-            turn = BankTurn.from_json(table[BANK], self.table_layout.table.seats)
+            turn = BankTurn.from_json(table[BANK_SPOT], self.table_layout.table.seats)
         if turn == self.turn:
             return self
         rules_after = self.with_state(turn=turn)
@@ -218,7 +218,7 @@ class PlayerBankRules(SeatedRules):
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
         stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
-        offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK}
+        offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
         banker, covered = None, 0
         for seat in self.turn.list_candidates(self.table_layout.table.seats):
             against = sum(credits_ for other, credits_ in stakes.items() if other != seat)
@@ -227,11 +227,11 @@ class PlayerBankRules(SeatedRules):
                 break
         returned = []
         for bet in bets:
-            unplayed = bet.credits if bet.spot == BANK or bet.seat == banker else 0
-            unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK) else 0
+            unplayed = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
+            unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
             if unplayed:
                 returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
-        player_bets = tuple(bet for bet in bets if bet.spot != BANK and bet.seat != banker)
+        player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != banker)
         return BankedRound(banker, player_bets, tuple(returned))
 
     def ask_whether_bank_covers(
@@ -253,7 +253,7 @@ class PlayerBankRules(SeatedRules):
         The bank is offered to the same seat again.
         """
         yield from (push_bet(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
-        return Outcome(display=display, table={BANK: self.turn.to_json()})
+        return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(
         self, banked: BankedRound, bets: Sequence[Bet], viewer: int | None
@@ -271,4 +271,4 @@ class PlayerBankRules(SeatedRules):
             if banked.banker is None
             else BankTurn((banked.banker + 1) % self.table_layout.table.seats, turn.took_part, banked.banker)
         )
-        return {BANK: next_turn.to_json()}
+        return {BANK_SPOT: next_turn.to_json()}

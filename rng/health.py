@@ -13,7 +13,7 @@ from math import comb
 from rng.errors import HealthTestFailed
 
 #: Window of the adaptive proportion test for samples wider than one bit.
-WINDOW_WIDE = 512
+SAMPLES_IN_WINDOW = 512
 
 
 def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
@@ -59,7 +59,7 @@ class HealthTests:
     )
 
     def __init__(
-        self, name: str, entropy_bits: Fraction, alpha_exponent: int, window: int = WINDOW_WIDE
+        self, name: str, entropy_bits: Fraction, alpha_exponent: int, window: int = SAMPLES_IN_WINDOW
     ) -> None:
         self._name = name
         self._rct_cutoff = compute_repetition_cutoff(entropy_bits, alpha_exponent)

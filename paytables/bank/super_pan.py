@@ -25,7 +25,7 @@ from paytables.commission import CommissionPer
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import TableLayout, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.player_bank import (
-    BANK,
+    BANK_SPOT,
     FIRST_BANK_TURN,
     NOT_COVERED_SETTLEMENT,
     STAKE_SPOT,
@@ -39,9 +39,9 @@ from paytables.seating import format_hand_id, may_see
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 CARD_POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
 #: Ranks that are not in the shoe: sevens to tens.
-_RANKS_LEFT_OUT: Final = (5, 6, 7, 8)
+_EXCLUDED_RANKS: Final = (5, 6, 7, 8)
 #: The highest points with which the bank draws a card.
-_BANK_DRAWS: Final = 5
+_BANK_DRAWS_UP_TO_POINTS: Final = 5
 #: Cards that are dealt to each hand.
 _CARDS_PER_HAND: Final = 3
 
@@ -108,7 +108,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     turn: BankTurn = FIRST_BANK_TURN
     """Which seat is offered the bank of the next round first."""
 
-    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
+    hands: ClassVar[Hands] = ((BANK_SPOT, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
 
     def list_bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
@@ -134,17 +134,17 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played}
-        holders = {BANK: banked.banker, **{name: seat for seat, name in names.items()}}
+        holders = {BANK_SPOT: banked.banker, **{name: seat for seat, name in names.items()}}
         felt = SeatHandsView(holders, viewer, _count_points, face_down=_CARDS_PER_HAND + 1)
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
         yield from banked.returned
-        shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_RANKS_LEFT_OUT)
+        shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_EXCLUDED_RANKS)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
         for _ in range(_CARDS_PER_HAND):
-            for name in (*names.values(), BANK):
+            for name in (*names.values(), BANK_SPOT):
                 yield felt.deal_card(name, shoe, draw)
-        own_hand = names.get(banked.played[0].seat if viewer is None else viewer, BANK)
+        own_hand = names.get(banked.played[0].seat if viewer is None else viewer, BANK_SPOT)
         for bet in banked.played:
             name = names[bet.seat]
             points = tuple(sorted(CARD_POINTS[rank_of(card)] for card in felt.cards[name]))
@@ -155,10 +155,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if decision.check((yield decision)) == DRAW_ANSWER:
                 yield felt.deal_card(name, shoe, draw)
         yield from felt.turn_face_up(*holders)
-        if felt.count_points(BANK) <= _BANK_DRAWS:
-            yield felt.deal_card(BANK, shoe, draw)
+        if felt.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
+            yield felt.deal_card(BANK_SPOT, shoe, draw)
         for bet in banked.played:
-            stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK))
+            stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK_SPOT))
             yield stake
             yield from banked.settle_bank(stake)
         return Outcome(
@@ -194,8 +194,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         A seat with a bet on the bank holds it, against one stake of the same credits.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        if BANK in stakes:
-            return self._iter_bank_cases(stakes, lambda hand: self.find_better_answer(hand, stakes[BANK]))
+        if BANK_SPOT in stakes:
+            return self._iter_bank_cases(
+                stakes, lambda hand: self.find_better_answer(hand, stakes[BANK_SPOT])
+            )
         return self._iter_cases(
             stakes, lambda hand: self.find_better_answer(hand, stakes[self.definition.stake.id])
         )
@@ -210,7 +212,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         answers: tuple[DrawChoice, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
         for answer in answers:
             yield from self._iter_cases(stakes, answer)
-            if BANK in stakes:
+            if BANK_SPOT in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
@@ -220,7 +222,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
-        unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED_SETTLEMENT)] if BANK in stakes else []
+        unheld = (
+            [push_bet(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT)]
+            if BANK_SPOT in stakes
+            else []
+        )
         total = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
@@ -239,7 +245,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if STAKE_SPOT in stakes
             else []
         )
-        for case in self._iter_cases({STAKE_SPOT: stakes[BANK]}, answer):
+        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, answer):
             (stake,) = case.settlements
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
@@ -249,7 +255,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if bank is None:
             return analysis
         figures = self.table_layout.with_required_bets(
-            self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth)
+            self.analyse_stakes(BANK_SPOT, {BANK_SPOT: bank.limits.least}, depth)
         )
         return replace(analysis, bets=(*analysis.bets, figures))
 
@@ -260,13 +266,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         other seat has a stake of the same credits.
         """
         base_figures = super().analyse_stakes(name, stakes, depth)
-        if BANK in stakes:
-            other_bets = {"1": {STAKE_SPOT: stakes[BANK]}}
+        if BANK_SPOT in stakes:
+            other_bets = {"1": {STAKE_SPOT: stakes[BANK_SPOT]}}
             return replace(
                 base_figures,
                 options={"bets": dict(stakes), "seat": 0, "others": other_bets},
                 is_covered_by_players=True,
-                table={BANK: BankTurn(took_part=(0, 1)).to_json()},
+                table={BANK_SPOT: BankTurn(took_part=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}
@@ -275,7 +281,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             self._iter_cases(stakes, lambda hand: opposite[self.find_better_answer(hand, wager.credits)]),
         )
         by_bank = self._iter_cases(
-            stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS else STAND_ANSWER
+            stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS_UP_TO_POINTS else STAND_ANSWER
         )
         draws = [
             hand for hand in _iter_hands() if self.find_better_answer(hand, wager.credits) == DRAW_ANSWER
@@ -362,7 +368,7 @@ def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
     for bank in _iter_hands():
         ways = prod(combs[points][bank.count(points)] for points in {*bank})
         points = sum(bank) % 10
-        if points > _BANK_DRAWS:
+        if points > _BANK_DRAWS_UP_TO_POINTS:
             ends[points] += ways * (cards - _CARDS_PER_HAND)
             continue
         for card_points, n in enumerate(counts_left):

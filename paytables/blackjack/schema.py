@@ -31,7 +31,7 @@ BEST_TOTAL: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
 BOXES_MAX: Final = 7
 #: Most hands of the dealer.
-ACTIONS_MAX: Final = 3
+DEALER_HANDS_MAX: Final = 3
 #: Odds of one to one.
 EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The name of the insurance.
@@ -320,9 +320,9 @@ class Main(Strict):
 
     name: Text = Text(en="Bet", fr="Mise")
     limits: Limits = Limits(least=2, most=200, step=2)
-    hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
     """The number of the dealer's hands, each played against its own stake."""
-    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    least_hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
     """The smallest number of the dealer's hands on which a player must bet."""
 
     @model_validator(mode="after")

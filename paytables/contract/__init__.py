@@ -10,7 +10,7 @@ it. Amounts are credits (int).
 """
 
 from paytables.contract.chance import (
-    FACES,
+    DIE_FACES,
     Draw,
     RecordingDraw,
     ReplayDraw,
@@ -44,7 +44,7 @@ __all__ = [
     "ALL_STAKED_CUE",
     "DECISION_OF_SEATS",
     "DECISION_OF_WHEEL",
-    "FACES",
+    "DIE_FACES",
     "NO_SEAT",
     "SINGLE_SPOT",
     "STAKES_RETURNED_CUE",

@@ -22,12 +22,12 @@ class Draw(Protocol):
 
 T = TypeVar("T")
 #: The number of faces of a die.
-FACES: Final = 6
+DIE_FACES: Final = 6
 
 
 def throw_dice(draw: Draw, dice: int) -> tuple[int, ...]:
     """Return the result of each die; each is drawn with its own random number."""
-    return tuple([1 + draw.below(FACES, f"die {n}") for n in range(1, dice + 1)])
+    return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice + 1)])
 
 
 def deal_one(draw: Draw, remaining: list[T], purpose: str) -> T:

@@ -21,7 +21,7 @@ from paytables.keno.ticket import KenoTicket, TicketSelection
 PAIRS_MAX = 4_000_000
 
 #: The distribution of a certain win of nothing.
-NOTHING = WinCounts(1, {(0, 0): 1})
+NO_WIN_DISTRIBUTION = WinCounts(1, {(0, 0): 1})
 
 
 def build_part(
@@ -90,7 +90,9 @@ def compute_win_before_multipliers(
     Raises :class:`AnalysisError` if it is too large.
     """
     parts = list_marked_parts(ticket, tables)
-    distribution = compute_joint_distribution(definition, parts, ticket.options) if parts else NOTHING
+    distribution = (
+        compute_joint_distribution(definition, parts, ticket.options) if parts else NO_WIN_DISTRIBUTION
+    )
     for quick_pick in list_quick_pick_distributions(definition, tables, ticket):
         distribution = convolve(distribution, quick_pick)
     return distribution
@@ -190,7 +192,7 @@ def compute_draws_distribution(distribution: WinDistribution, draws: int) -> Win
 
 def _convolve_all(distributions: Iterable[WinCounts]) -> WinCounts:
     """Return the distribution of the sum of several independent Keno wins."""
-    product = NOTHING
+    product = NO_WIN_DISTRIBUTION
     for distribution in distributions:
         product = convolve(product, distribution)
     return product

@@ -37,7 +37,14 @@ from paytables.layout import (
     check_forms,
     find_stated_stakes,
 )
-from paytables.player_bank import BANK, FIRST_BANK_TURN, STAKE_SPOT, BankTurn, PlayerBank, PlayerBankRules
+from paytables.player_bank import (
+    BANK_SPOT,
+    FIRST_BANK_TURN,
+    STAKE_SPOT,
+    BankTurn,
+    PlayerBank,
+    PlayerBankRules,
+)
 from paytables.poker.proof import Exact, check_stored_proof
 from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
 
@@ -46,7 +53,7 @@ PLAYER_STAKE_SPOT: Final = STAKE_SPOT
 #: The answer by which the player gives the hand up.
 SURRENDER_ANSWER: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
-_LOW_HAND_NAMES: Final = 2
+_LOW_HAND_PIECES: Final = 2
 #: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
 #: as bits.
 Way: TypeAlias = tuple[int, int, int]
@@ -332,8 +339,8 @@ class TwoHandsRules(PlayerBankRules):
         fee: Commission = self.definition.commission
         highest = 0
         for bets in wager.by_seat.values():
-            bank, stake = bets.get(BANK, 0), bets.get(STAKE_SPOT, 0)
-            side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK}
+            bank, stake = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
+            side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK_SPOT}
             as_player = (
                 bank + 2 * stake - fee.compute_credits(stake) + self.find_highest_side_return(side_bets)
             )
@@ -379,7 +386,7 @@ class TwoHandsRules(PlayerBankRules):
         if way is None:
             return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, way)
-        return {"id": name, "cards": cards, "low": _LOW_HAND_NAMES, "says": self.describe_setting(way)}
+        return {"id": name, "cards": cards, "low": _LOW_HAND_PIECES, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; a surrendered hand stays hidden from other seats."""
@@ -404,7 +411,7 @@ class TwoHandsRules(PlayerBankRules):
 
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
-        keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_NAMES, "back": self.FACE_DOWN_TEXT}
+        keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECES, "back": self.FACE_DOWN_TEXT}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
@@ -439,16 +446,16 @@ class TwoHandsRules(PlayerBankRules):
         ``chances`` are those of the opposing stake; the bank pays no commission. The seat's other bets are
         returned.
         """
-        bank, cost = bets[BANK], sum(bets.values())
+        bank, cost = bets[BANK_SPOT], sum(bets.values())
         figures = self.build_figures(
             Chances(win=chances.lose, push=chances.push, lose=chances.win),
             bank,
-            spot=BANK,
-            bet=BANK,
+            spot=BANK_SPOT,
+            bet=BANK_SPOT,
             worst_rtp=None,
-            options={"bets": {BANK: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
+            options={"bets": {BANK_SPOT: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
             is_covered_by_players=True,
-            table={BANK: BankTurn(took_part=(0, 1)).to_json()},
+            table={BANK_SPOT: BankTurn(took_part=(0, 1)).to_json()},
         )
         if cost == bank:
             return figures
@@ -460,7 +467,9 @@ class TwoHandsRules(PlayerBankRules):
         rule = self.player_bank
         if rule is None:
             return ()
-        return (self.table_layout.with_required_bets(self.analyse_bank(chances, {BANK: rule.limits.least})),)
+        return (
+            self.table_layout.with_required_bets(self.analyse_bank(chances, {BANK_SPOT: rule.limits.least})),
+        )
 
     def build_figures(
         self, chances: Chances, stake: int, spot: str = STAKE_SPOT, **more: Json

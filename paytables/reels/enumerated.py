@@ -32,7 +32,7 @@ from paytables.reels.spin import ReelsStageBase, list_awards, list_winning_cells
 from paytables.reels.stage import WinHit
 
 #: Maximum number of windows to enumerate for the figures of a stage without a faster method.
-ENUMERATED_MAX = 400_000
+ENUMERATED_WINDOWS_MAX = 400_000
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class _Enumerated(ReelsStageBase, ABC):
     def _check_size(self) -> None:
         """Raise :class:`BeyondReach` if the stage's reels have too many windows to enumerate."""
         windows = prod(self._enumerated_counts)
-        if windows > ENUMERATED_MAX:
+        if windows > ENUMERATED_WINDOWS_MAX:
             raise BeyondReach(
-                f"stage {self.name}: has {windows:,} windows, and at most {ENUMERATED_MAX:,} can be enumerated; "
-                "simulate it, or give it fewer stops"
+                f"stage {self.name}: has {windows:,} windows, and at most {ENUMERATED_WINDOWS_MAX:,} can be"
+                " enumerated; simulate it, or give it fewer stops"
             )
 
     @abstractmethod

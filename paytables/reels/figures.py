@@ -28,20 +28,22 @@ from paytables.reels.nothing import NoWinChance
 from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
-from paytables.reels.totals import SIZE, HighestWins, TotalWinDistributions
+from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistributions
 
 ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
 Runs = Mapping[tuple[str, int, int], Fraction]
 
 #: Message for a figure that needs packages which a cabinet does not have.
-LABORATORY = "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
+LABORATORY_NEEDED_TEXT = (
+    "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
+)
 #: The player's strategy for the figures of a bet.
-_DOUBLE_UP = "double-up: any way, red and black are equally likely"
+_DOUBLE_UP_STRATEGY_TEXT = "double-up: any way, red and black are equally likely"
 #: How the best strategy holds reels, as text.
-_HOLD = "hold the reels worth most on average, as the game advises"
+_HOLD_STRATEGY_TEXT = "hold the reels worth most on average, as the game advises"
 #: How boxes are picked, as text.
-_PICK = "pick any box, what each holds is equally likely"
+_PICK_STRATEGY_TEXT = "pick any box, what each holds is equally likely"
 
 
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
@@ -160,9 +162,9 @@ def _describe_strategy(
         worst = stage.worst_mean
         mean += rate * times * (chain.get_run_figures(name, size).mean if worst is None else worst)
         if worst is not None:
-            words.add(_HOLD if isinstance(stage, HeldReels) else _PICK)
+            words.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
     if definition.double_up is not None:
-        words.add(_DOUBLE_UP)
+        words.add(_DOUBLE_UP_STRATEGY_TEXT)
     if not words:
         return {}
     return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
@@ -200,15 +202,15 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run)
-            or TotalWinDistributions(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
+            or TotalWinDistributions(stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost)).compute_distribution()
         )
     except ImportError:
-        return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
+        return {"notes": (f"hit frequency and distribution: {LABORATORY_NEEDED_TEXT}",)}
     except AnalysisError as error:
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.tail:
         notes.append(
-            f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
+            f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost)} credits; "
             f"one game in {int(1 / distribution.tail):,} left out"
         )
     return {

@@ -18,9 +18,9 @@ from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 
 #: A kind of run: the stage, and the state of its series.
 Key = tuple[str, StageState]
-#: Probabilities of cyclic stages are whole multiples of 1 / ONE.
-ONE = 1 << 64
-GENERATIONS = 400
+#: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
+PROBABILITY_ONE = 1 << 64
+GENERATIONS_MAX = 400
 
 
 @dataclass(slots=True)
@@ -64,9 +64,9 @@ class NoWinChance:
         self.is_rounded = False
         chance = self._compute_one_run_chance(key)
         if self.is_rounded:
-            for _ in range(GENERATIONS):
+            for _ in range(GENERATIONS_MAX):
                 chance_before = self._estimate_by_open_play[key]
-                self._estimate_by_open_play[key] = Fraction(int(chance * ONE), ONE)
+                self._estimate_by_open_play[key] = Fraction(int(chance * PROBABILITY_ONE), PROBABILITY_ONE)
                 if self._estimate_by_open_play[key] == chance_before:
                     break
                 chance = self._compute_one_run_chance(key)

@@ -11,7 +11,7 @@ from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
 from paytables.reels.schema import AwardDefinition as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
 from paytables.reels.stage import ReelSet, build_columns
-from paytables.reels.symbols import ANY, Symbols
+from paytables.reels.symbols import ANY_SYMBOL, Symbols
 from paytables.reels.winnable import WinnablePrizes
 from paytables.wording import format_count
 
@@ -353,7 +353,9 @@ class ReelBuilder:
         """
         element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
-            raise self.refuse(f"{where}.of", f"{ANY!r} stands for every symbol, so there is nothing to count")
+            raise self.refuse(
+                f"{where}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
+            )
         return element
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:

@@ -109,13 +109,16 @@ class Stage(Protocol):
 
 
 #: The awards that decide what is played next. Levels and merchandise do not.
-CHAINED = frozenset({"stage", "step", "stick"})
+CHAINED_AWARD_KINDS = frozenset({"stage", "step", "stick"})
 
 
 def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     """Return only the awards that affect what is played next (stage, step, stick), in a fixed order."""
     return tuple(
-        sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
+        sorted(
+            (a for a in awards if a.kind in CHAINED_AWARD_KINDS),
+            key=lambda a: (a.kind, a.name, a.times, a.size),
+        )
     )
 
 
@@ -126,7 +129,7 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
     """
     rates: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:
-        if award.kind not in CHAINED:
+        if award.kind not in CHAINED_AWARD_KINDS:
             key = (award.kind, award.name)
             rates[key] = rates.get(key, Fraction(0)) + rate
     return rates

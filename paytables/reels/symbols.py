@@ -7,7 +7,7 @@ from paytables.errors import DefinitionError
 from paytables.reels.components import Element
 from paytables.reels.schema import Symbol
 
-ANY = "*"
+ANY_SYMBOL = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Symbols:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
         substitutes_for = []
         for s in symbols:
-            substituted = known_ids if ANY in s.substitutes else set(s.substitutes)
+            substituted = known_ids if ANY_SYMBOL in s.substitutes else set(s.substitutes)
             for unknown_id in (substituted | set(s.not_for)) - known_ids:
                 raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown_id!r}")
             substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
@@ -63,7 +63,7 @@ class Symbols:
 
         ``name`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).
         """
-        if name == ANY:
+        if name == ANY_SYMBOL:
             return None
         exact = name.startswith("=")
         members = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))

@@ -1,8 +1,8 @@
 """The win distribution of a whole game with features, as lower bounds with the missing probability stated.
 
 Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
-Therefore probabilities here are integer multiples of 2**-SCALE, every rounding is downwards, and two things
-are left out: wins of ``size`` credits and more, and what has not ended after DEPTH generations of retriggers.
+Therefore probabilities here are integer multiples of 2**-PROBABILITY_BITS, every rounding is downwards, and two things
+are left out: wins of ``size`` credits and more, and what has not ended after GENERATIONS_MAX generations of retriggers.
 Each count is then a true lower bound, and the difference of their sum from one is the distribution's
 ``tail``, so nothing is omitted silently. Convolutions are products of big integers (Kronecker substitution).
 """
@@ -18,15 +18,15 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import GivenAwards
 
-#: Probabilities are multiples of 2**-SCALE.
-SCALE = 64
-ONE = 1 << SCALE
+#: Probabilities are multiples of 2**-PROBABILITY_BITS.
+PROBABILITY_BITS = 64
+PROBABILITY_ONE = 1 << PROBABILITY_BITS
 #: Maximum number of generations of retriggers to follow.
-DEPTH = 400
-#: Generations that add less than 2**-PRECISION are not followed further.
-PRECISION = 44
+GENERATIONS_MAX = 400
+#: Generations that add less than 2**-PRECISION_BITS are not followed further.
+PRECISION_BITS = 44
 #: Minimum number of credits up to which a distribution is computed.
-SIZE = 2048
+CREDITS_LIMIT_MIN = 2048
 
 Dist = list[int]
 
@@ -52,7 +52,9 @@ class TotalWinDistributions:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
         dist = self.compute_award_distribution(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
-        return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
+        return WinDistribution(
+            PROBABILITY_ONE, counts, Fraction(PROBABILITY_ONE - sum(counts.values()), PROBABILITY_ONE)
+        )
 
     def compute_award_distribution(self, award: Award) -> Dist:
         """Return the win distribution of all plays that an award gives, with everything that they start."""
@@ -79,7 +81,7 @@ class TotalWinDistributions:
             for given, dist in runs.items()
         }
         total: Dist = [0]
-        for _ in range(DEPTH if any(own_runs.values()) else 1):
+        for _ in range(GENERATIONS_MAX if any(own_runs.values()) else 1):
             powers = self._compute_powers(total, sorted(set(own_runs.values()) - {0}))
             total_distribution: Dist = []
             for given_awards, dist in fixed.items():
@@ -89,7 +91,7 @@ class TotalWinDistributions:
                 )
             gained = sum(total_distribution) - sum(total)
             total = total_distribution
-            if gained < ONE >> PRECISION:
+            if gained < PROBABILITY_ONE >> PRECISION_BITS:
                 break
         self._stages_in_progress.remove(stage)
         self._distribution_by_plain_run[key] = total
@@ -98,7 +100,7 @@ class TotalWinDistributions:
     def _walk(self, stage: str, state: StageState) -> Dist:
         """Return the win distribution of the remaining plays of a series, with everything that they start."""
         if state.runs_left <= 0:
-            return [ONE]
+            return [PROBABILITY_ONE]
         key = (stage, state)
         if key not in self._distribution_by_series:
             memory = self.stages.memory[stage]
@@ -115,7 +117,7 @@ class TotalWinDistributions:
 
     def _compute_total_elsewhere(self, given_awards: GivenAwards, stage: str) -> Dist:
         """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
-        total = [ONE]
+        total = [PROBABILITY_ONE]
         for award in given_awards:
             if award.kind == "stage" and award.name != stage:
                 total = self._convolve(total, self.compute_award_distribution(award))
@@ -132,7 +134,7 @@ class TotalWinDistributions:
                 if credits_ < self.size:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
-                    dist[credits_] += p.numerator * ONE // p.denominator
+                    dist[credits_] += p.numerator * PROBABILITY_ONE // p.denominator
             self._distributions_by_run[stage, size] = dict(distributions)
         return self._distributions_by_run[stage, size]
 
@@ -148,7 +150,7 @@ class TotalWinDistributions:
 
     def _power(self, dist: Dist, times: int) -> Dist:
         """Return the distribution of the sum of ``times`` independent wins of one distribution."""
-        result = [ONE]
+        result = [PROBABILITY_ONE]
         square = dist
         while times:
             if times & 1:
@@ -160,7 +162,7 @@ class TotalWinDistributions:
 
     def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
         """Return, for each n in ``exponents``, the distribution of the sum of n independent wins."""
-        powers: dict[int, Dist] = {0: [ONE]}
+        powers: dict[int, Dist] = {0: [PROBABILITY_ONE]}
         below = 0
         for n in exponents:
             step = powers.get(n - below) or self._power(dist, n - below)
@@ -171,17 +173,19 @@ class TotalWinDistributions:
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
         """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
-        if a == [ONE]:
+        if a == [PROBABILITY_ONE]:
             return b
-        if b == [ONE]:
+        if b == [PROBABILITY_ONE]:
             return a
-        width = (2 * SCALE + 24) // 8  # bytes per coefficient: both factors sum to at most ONE
+        width = (
+            2 * PROBABILITY_BITS + 24
+        ) // 8  # bytes per coefficient: both factors sum to at most PROBABILITY_ONE
         big_a = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in a), "little")
         big_b = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in b), "little")
         length = len(a) + len(b) - 1
         product = (big_a * big_b).to_bytes(width * length + 1, "little")
         return [
-            int.from_bytes(product[i * width : (i + 1) * width], "little") >> SCALE
+            int.from_bytes(product[i * width : (i + 1) * width], "little") >> PROBABILITY_BITS
             for i in range(min(length, self.size))
         ]
 

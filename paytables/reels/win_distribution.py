@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CASES_MAX = 250_000
 #: Maximum number of columns read one by one in Python: some hundredths of a second, because machines do it at
 #: every start.
-STEPS_MAX = 20_000
+COLUMNS_READ_MAX = 20_000
 #: Counts and credits are int64.
 CYCLE_MAX = 1 << 62
 
@@ -59,7 +59,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
         parts: list[_CaseArrays] = []
         for row, weight in _merge_letters(letters, weights):
             parts.append(tables.step(cases, row, weight))
-            if sum(len(part.counts) for part in parts) > ROWS_MERGED:
+            if sum(len(part.counts) for part in parts) > ROWS_BEFORE_MERGE:
                 parts = [_combine_equivalent_cases(reels, parts)]
         cases = _combine_equivalent_cases(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
@@ -73,7 +73,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondReach` if it takes more than :data:`STEPS_MAX` steps, so that a machine can use it at
+    Raises :class:`BeyondReach` if it takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine can use it at
     start-up.
     """
     graph = reels.graph
@@ -84,8 +84,10 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         columns = _merge_letters(letters, weights)
         steps += len(cases) * len(columns)
-        if steps > STEPS_MAX:
-            raise BeyondReach(f"stage {reels.name}: more than {STEPS_MAX:,} steps to what wins nothing")
+        if steps > COLUMNS_READ_MAX:
+            raise BeyondReach(
+                f"stage {reels.name}: more than {COLUMNS_READ_MAX:,} steps to what wins nothing"
+            )
         cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (alive, given_awards), count in cases.items():
             for column, weight in columns:
@@ -108,7 +110,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
 
 
 #: Number of rows collected before equal ones are merged: limits the memory.
-ROWS_MERGED = 400_000
+ROWS_BEFORE_MERGE = 400_000
 
 
 class _CaseArrays(NamedTuple):

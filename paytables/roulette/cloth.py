@@ -147,7 +147,7 @@ _CALL_BETS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]],
         dict.fromkeys((("1",), ("6", "9"), ("14", "17"), ("17", "20"), ("31", "34")), 1),
     ),
 )
-_SINGLE_ZERO: Final = 37
+_SINGLE_ZERO_POCKETS: Final = 37
 
 
 def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
@@ -157,7 +157,7 @@ def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str
     """
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     call_bets: list[dict[str, object]] = []
-    for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO else ():
+    for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO_POCKETS else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
         if len(bets) == len(chips):
             call_bets.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})

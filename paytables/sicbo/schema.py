@@ -8,7 +8,7 @@ from paytables.definition import Identifier, Strict
 from paytables.layout import Limits, Pay, TableDefinition
 
 #: The names of sic bo bets, by kind: English and French as in the by-law (Québec, s. 95.22).
-NAMES: Final = {
+BET_NAMES: Final = {
     "triple": ("Three of a kind", "Triplé"),
     "double": ("Two of a kind", "Doublé"),
     "any-triple": ("Any three of a kind", "Tout triplé"),
@@ -69,7 +69,7 @@ class SicBoDefinition(TableDefinition):
         for n, (code, colon, or_text) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
             lines_by_language[code] = []
             for bet in self.bet:
-                name = NAMES[bet.kind][n]
+                name = BET_NAMES[bet.kind][n]
                 if bet.totals:
                     name += f" {f' {or_text} '.join(map(str, bet.totals))}"
                 pays = [odds.format_by_language()[code] for odds in bet.odds]

@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Final
 
-from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
+from paytables.contract import DIE_FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
 from paytables.onedraw.table import OneDrawTable
-from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
+from paytables.sicbo.schema import BET_NAMES, DiceBet, SicBoDefinition
 
 _DICE_COUNT: Final = 3
-_DIE_NUMBERS: Final = range(1, FACES + 1)
+_DIE_NUMBERS: Final = range(1, DIE_FACES + 1)
 _SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
 _NO_NUMBER: Final[tuple[tuple[int, ...], ...]] = ((),)
 #: Every throw, as a result, with its number of the 216 cases.
@@ -95,7 +95,7 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
             if count:
                 pays[throw] = bet.odds[count - 1]
         label = "-".join(map(str, numbers))
-        bet_names = dict(zip(("en", "fr"), NAMES[bet.kind], strict=True))
+        bet_names = dict(zip(("en", "fr"), BET_NAMES[bet.kind], strict=True))
         spot = Spot(
             id=f"{bet.kind}-{label}" if label else bet.kind,
             group=bet.id,

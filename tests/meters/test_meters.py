@@ -6,7 +6,7 @@ import pytest
 
 from meters import ExcessiveIncrement, Journal, Mark, Phase, Policy, Transaction, Transfer
 from meters.chart import ACCOUNTS, Book, Role, find_account
-from meters.names import NAMES, UnknownJurisdiction, read_jurisdiction_meters
+from meters.names import METER_NAMES_BY_JURISDICTION, UnknownJurisdiction, read_jurisdiction_meters
 from meters.reading import UnknownMeter, compute_displayed_value
 from meters.table import METERS, Unit, find_flow_meters
 
@@ -265,7 +265,7 @@ READ_BY_NAME = {
 
 
 @pytest.mark.requirement("D-25")
-@pytest.mark.parametrize("jurisdiction", NAMES)
+@pytest.mark.parametrize("jurisdiction", METER_NAMES_BY_JURISDICTION)
 def test_every_name_of_a_jurisdiction_reads_its_own_meter(journal, jurisdiction):
     move(
         journal,
@@ -309,7 +309,12 @@ def test_each_jurisdiction_reads_the_same_journal_by_its_names(journal):
     )
     assert read_jurisdiction_meters(reading, "anz")["Total Wins"] == 5300
     known = set(reading.values)
-    assert all(meter in known for names in NAMES.values() for meters in names.values() for meter in meters)
+    assert all(
+        meter in known
+        for names in METER_NAMES_BY_JURISDICTION.values()
+        for meters in names.values()
+        for meter in meters
+    )
     with pytest.raises(UnknownJurisdiction):
         read_jurisdiction_meters(reading, "xx")
     with pytest.raises(UnknownMeter):

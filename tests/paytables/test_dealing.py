@@ -8,7 +8,7 @@ from math import perm
 import pytest
 
 from paytables.cards import Shoe
-from paytables.contract import FACES, draw_weighted_index, throw_dice
+from paytables.contract import DIE_FACES, draw_weighted_index, throw_dice
 from paytables.keno.draws import draw_numbers, draw_weighted_factor
 
 
@@ -69,5 +69,5 @@ def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
 
 @pytest.mark.requirement("B-09", "S-40")
 def test_every_throw_of_the_dice_comes_from_exactly_one_course() -> None:
-    throws = {throw_dice(Scripted(each), 2) for each in product(range(FACES), repeat=2)}
+    throws = {throw_dice(Scripted(each), 2) for each in product(range(DIE_FACES), repeat=2)}
     assert throws == set(product(range(1, 7), repeat=2))

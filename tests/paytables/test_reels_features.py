@@ -27,7 +27,7 @@ from paytables import (
     play_with_choices,
 )
 from paytables.reels.automaton import Award
-from paytables.reels.totals import ONE, TotalWinDistributions
+from paytables.reels.totals import PROBABILITY_ONE, TotalWinDistributions
 
 REELS = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b s", "a b s"]}
 PAYS = [{"of": "a", "pays": {2: 4, 1: 1}}, {"of": "b", "pays": {2: 2}}]
@@ -429,7 +429,7 @@ def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     dist = TotalWinDistributions(game.rules.stages["m"], 64).compute_award_distribution(
         Award("stage", "free", 2, 0)
     )
-    assert sum(dist) <= ONE
+    assert sum(dist) <= PROBABILITY_ONE
 
 
 def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():

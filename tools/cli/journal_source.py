@@ -14,9 +14,9 @@ from meters.export import ExportReader, open_exported_view
 from paytables.source import open_regular_file
 
 #: The option that names the state folder.
-STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+STATE_OPTION = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names an exported journal.
-EXPORT = click.option(
+EXPORT_OPTION = click.option(
     "--file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="An exported journal (egm audit export) instead of a machine's memory.",

@@ -13,7 +13,7 @@ from tools.cli.terminal import echo
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import format_one_in, format_percent, list_notes
 from tools.lab.parsheet.forms import format_cell
-from tools.lab.parsheet.sheet import SIGNATURE, build_award_sheet, build_bet_sheet
+from tools.lab.parsheet.sheet import SIGNATURE_TEXT, build_award_sheet, build_bet_sheet
 
 if TYPE_CHECKING:
     from tools.lab.parsheet.meter import LevelReturn
@@ -50,7 +50,7 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
         for award in build_award_sheet(bet, limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
             echo(f"shown to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
-    echo(f"\n{SIGNATURE}")
+    echo(f"\n{SIGNATURE_TEXT}")
 
 
 def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:

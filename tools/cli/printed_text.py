@@ -30,4 +30,4 @@ class PrintedText(click.ParamType[str]):
 
 
 #: The type of a reason that a person states for the record.
-REASON: Final = PrintedText(1000)
+REASON_TYPE: Final = PrintedText(1000)

@@ -16,7 +16,7 @@ from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 #: ISO 4217's code for no currency, for tables without amounts.
 NO_MONEY: Final = "XXX"
 #: The option of a command that writes a sheet.
-LANGUAGE: Final = click.option(
+LANGUAGE_OPTION: Final = click.option(
     "--language",
     type=click.Choice(sorted(LOCALE_BY_LANGUAGE)),
     default="en",

@@ -18,7 +18,7 @@ from egm.errors import OperatorError
 from paytables import FAMILIES
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.freshness import write_or_check_pages
-from tools.lab.documents import PARTS
+from tools.lab.documents import FORMATTER_BY_DOCUMENT
 from tools.lab.entry_reference import format_meaning
 from tools.lab.markdown import format_table
 
@@ -164,7 +164,7 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "dependencies": dependencies,
     "families": families,
     "layers": layers,
-    **PARTS,
+    **FORMATTER_BY_DOCUMENT,
 }
 
 

@@ -30,7 +30,7 @@ _REGISTER_FIELDS: Final = (
     "photograph",
 )
 #: The location of a base on which a machine stands.
-_IN_PLACE: Final = "in place"
+_BASE_IN_PLACE: Final = "in place"
 _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 
@@ -41,7 +41,7 @@ class Machine:
     source: str
     """The state folder or export from which it was read, for messages."""
     entry: Mapping[str, Any] = field(default_factory=dict)
-    base: str = _IN_PLACE
+    base: str = _BASE_IN_PLACE
     """Whether the machine's cabinet stand (base) is in place, withdrawn or returned."""
 
     def to_json(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
             since = day.find_date(entry.time_utc).isoformat()
             machine.base = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
-            machine.base = _IN_PLACE
+            machine.base = _BASE_IN_PLACE
     return machine
 
 

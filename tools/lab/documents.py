@@ -75,7 +75,7 @@ def format_serial_lines() -> str:
 
 
 #: The documents by name.
-PARTS: Final[Mapping[str, Callable[[], str]]] = {
+FORMATTER_BY_DOCUMENT: Final[Mapping[str, Callable[[], str]]] = {
     "cabinet-keys": format_cabinet_keys,
     "profile-keys": format_profile_keys,
     "states": format_state_diagram,

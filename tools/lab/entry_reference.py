@@ -21,7 +21,7 @@ from meters import Phase
 from tools.lab.markdown import format_table
 
 #: The words for plain types of fields.
-_PLAIN: Final[Mapping[object, str]] = {
+_PLAIN_TYPE_WORDS: Final[Mapping[object, str]] = {
     int: "number",
     str: "text",
     bool: "true or false",
@@ -29,14 +29,14 @@ _PLAIN: Final[Mapping[object, str]] = {
     NoneType: "null",
 }
 #: The words for the phases of an entry.
-_PHASES: Final = {
+_PHASE_WORDS: Final = {
     Phase.POST: "moves value at once",
     Phase.RESERVE: "reserves value",
     Phase.SETTLE: "settles a reservation",
     Phase.VOID: "voids a reservation",
 }
 #: The column headings of a table of fields.
-_HEADS: Final = ("Field", "Value", "Meaning")
+_FIELD_TABLE_HEADINGS: Final = ("Field", "Value", "Meaning")
 COMMON_MEANINGS: Final[Mapping[str, str]] = {
     "amount_cents": "The amount of money that the entry concerns.",
     "at": "The time of the recorded act.",
@@ -91,8 +91,8 @@ def describe_type(hint: Any) -> str:
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(inner[1].meaning)
-    if hint in _PLAIN:
-        return _PLAIN[hint]
+    if hint in _PLAIN_TYPE_WORDS:
+        return _PLAIN_TYPE_WORDS[hint]
     if origin in {Union, UnionType}:
         parts = [describe_type(each) for each in inner if each is not NoneType]
         if len(inner) > 2:
@@ -191,7 +191,7 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
         facts.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.permitted_transfers:
         settled = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        facts.append(f"It {_PHASES[entry.phase]}{settled}.")
+        facts.append(f"It {_PHASE_WORDS[entry.phase]}{settled}.")
     lists = (
         ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.permitted_transfers]),
         ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),
@@ -206,7 +206,7 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     if entry.record is NoneType:
         facts.append("It has no record.")
     elif dataclasses.is_dataclass(entry.record):
-        facts.append(format_table(_HEADS, _iter_field_rows(entry.record)))
+        facts.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
     else:
         facts.append("The record is an object whose members a device or a game decides.")
     return f"### `{entry.kind}`\n\n" + "\n\n".join(facts)
@@ -229,7 +229,7 @@ def format_entries(features: Features = FEATURES) -> str:
     }
     objects = [
         f"### `{name}`\n\n{format_meaning((part.__doc__ or '').partition(chr(10))[0])}\n\n"
-        f"{format_table(_HEADS, _iter_field_rows(part))}"
+        f"{format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(part))}"
         for name, part in sorted(parts.items())
     ]
     return "\n\n".join([*sections, "## Objects in records", *objects])

@@ -28,15 +28,15 @@ from tools.lab.manual import Chapter, iter_manual_chapters
 #: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
 #: A chapter starts on a new page if less than this is left of the current one.
-_HEIGHT_MIN: Final = 330.0
+_CHAPTER_HEIGHT_MIN: Final = 330.0
 #: The width for text, in points.
-_ROOM: Final = _WIDE - 2 * _LEFT
+_TEXT_WIDTH: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
 _INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
 #: The folder of the fonts.
-_FONTS: Final = HERE / "fonts"
+_FONT_FOLDER: Final = HERE / "fonts"
 #: The font file of each face.
-_FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "Lato-Black.ttf"}
+_FONT_FILE_BY_FACE: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "Lato-Black.ttf"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     contents = sheet.pages[-1]
     first: list[int] = []
     for chapter in chapters:
-        if not first or sheet.y > _HIGH - _HEIGHT_MIN:
+        if not first or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN:
             sheet.start_page()
         else:
             sheet.y += 34
@@ -104,7 +104,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
 @lru_cache(maxsize=8)
 def _load_font(face: str) -> ImageFont.FreeTypeFont:
     """Return a face's font, for measuring text."""
-    return ImageFont.truetype(_FONTS / _FILES[face], 1000)
+    return ImageFont.truetype(_FONT_FOLDER / _FONT_FILE_BY_FACE[face], 1000)
 
 
 @lru_cache(maxsize=20_000)
@@ -148,7 +148,7 @@ def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> Non
     y = 250.0
     sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
     sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
-    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _ROOM * 0.8, size=13):
+    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH * 0.8, size=13):
         y += 26 if y == 250.0 else 18
         sheet.put(_Ink(_LEFT, y + 8, line, size=13))
     sheet.put(_Ink(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
@@ -163,14 +163,14 @@ def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chap
         y += 22
         page.append(_Ink(_LEFT, y, chapter.title, size=11.5))
         page.append(_Ink(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_Ink(_LEFT, y + 5, colour=_RULE, box=(_ROOM, 0.5)))
+        page.append(_Ink(_LEFT, y + 5, colour=_RULE, box=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
     sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
-    for line in _wrap_text(chapter.about, _ROOM, size=9.5):
+    for line in _wrap_text(chapter.about, _TEXT_WIDTH, size=9.5):
         sheet.y += 13
         sheet.put(_Ink(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
@@ -208,7 +208,7 @@ def _compute_column_widths(chapter: Chapter) -> list[float]:
         minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
         wanted_widths.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
-    spare_width = _ROOM - sum(minimum_widths)
+    spare_width = _TEXT_WIDTH - sum(minimum_widths)
     return [
         low + spare_width * want / sum(wanted_widths)
         for low, want in zip(minimum_widths, wanted_widths, strict=True)
@@ -221,7 +221,7 @@ def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -
         _wrap_text(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, box=(_ROOM, high)))
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, box=(_TEXT_WIDTH, high)))
     _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
@@ -230,7 +230,7 @@ def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[fl
     """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_ROOM, 0.5)))
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_cell_lines(
@@ -262,7 +262,7 @@ def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
 @lru_cache(maxsize=32)
 def _build_font_properties(face: str, size: float) -> FontProperties:
     """Return the font of a face and size for drawing."""
-    return FontProperties(fname=str(_FONTS / _FILES[face]), size=size)
+    return FontProperties(fname=str(_FONT_FOLDER / _FONT_FILE_BY_FACE[face]), size=size)
 
 
 class _Line(Artist):

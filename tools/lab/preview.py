@@ -21,7 +21,7 @@ from paytables import Choice, Draw, Game, Outcome, play_with_answers
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, build_snapshot
 
 #: The most games played to find one worth showing.
-_TRIES: Final = 4000
+_GAMES_TRIED_MAX: Final = 4000
 #: Seconds for which the idle game is shown before and after the round.
 _IDLE_SECONDS: Final = 1.0
 
@@ -50,7 +50,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
     bet = max(game.bet_options)
     view_of = build_game_view(game)
     idle_view = build_idle_view((view_of,), view_of, "en", denomination_cents=choose_unit_cents(view_of))
-    for _ in range(_TRIES):
+    for _ in range(_GAMES_TRIED_MAX):
         wager = game.build_wager(bet)
         outcome = play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
@@ -60,7 +60,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
         line = build_view_timeline(view_after_outcome(idle_view, view_of, outcome), theme)
         if line is not None and line.end < film.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
-    raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
+    raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
 
 def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:

@@ -12,9 +12,9 @@ from paytables.source import parse_toml
 from tools.lab.tuning import Path, get_value_at
 
 #: Matches the header of a TOML table.
-_HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+_TABLE_HEADER_PATTERN: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 #: The closing bracket of each opening one.
-_CLOSES: Final = {"[": "]", "{": "}"}
+_CLOSING_BRACKETS: Final = {"[": "]", "{": "}"}
 
 
 class RewriteError(Exception):
@@ -84,7 +84,7 @@ def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):
-        if header := _HEADER.match(line):
+        if header := _TABLE_HEADER_PATTERN.match(line):
             parts: Path = tuple(header[2].replace('"', "").split("."))
             if header[1] == "[[":
                 number = counts[header[2]] = counts.get(header[2], -1) + 1
@@ -123,8 +123,8 @@ def _find_value_end(text: str, value_offset: int) -> int:
             if not open_brackets:
                 break
             offset = text.index("\n", offset)
-        elif char in _CLOSES:
-            open_brackets.append(_CLOSES[char])
+        elif char in _CLOSING_BRACKETS:
+            open_brackets.append(_CLOSING_BRACKETS[char])
         elif open_brackets and char == open_brackets[-1]:
             open_brackets.pop()
             if not open_brackets:

@@ -12,7 +12,7 @@ from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
 
 #: The arrows of the picture: from, the event a rule takes there, to, and a short label.
-_ARROWS: Final = (
+_DIAGRAM_ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
     (State.IDLE, EventType.PLAY, State.BETTING, "play, where several seats play one round"),
@@ -48,7 +48,7 @@ def format_player_diagram() -> str:
     Raises NoSuchRuleError for an arrow without a rule.
     """
     lines = ["stateDiagram-v2", "    direction LR"]
-    for source, event, target, words in _ARROWS:
+    for source, event, target, words in _DIAGRAM_ARROWS:
         _check_rule_leads(source, event, target)
         lines.append(f"    {source.value} --> {target.value}: {words}")
     return "\n".join(lines)

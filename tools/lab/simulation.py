@@ -21,7 +21,7 @@ from tools.lab.named import path_or_id_from_text
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.
-BATCH = 20_000
+BATCH_GAMES = 20_000
 #: The half width of the interval in standard errors (99.9 % of correct simulations are inside).
 INTERVAL_Z = 3.290527
 
@@ -127,7 +127,7 @@ class Fit:
 
 
 #: The least expected count of a class of wins, as the chi-square test requires.
-EXPECTED_MIN = 10
+CLASS_EXPECTATION_MIN = 10
 
 
 def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
@@ -145,7 +145,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     for win in sorted(distribution.counts):
         chance += Fraction(distribution.counts[win], distribution.total)
         times += tally.wins[win]
-        if chance * tally.games >= EXPECTED_MIN:
+        if chance * tally.games >= CLASS_EXPECTATION_MIN:
             classes.append((chance, times))
             chance, times = Fraction(0), 0
     if not classes:
@@ -153,7 +153,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     remaining = tally.games - sum(n for _, n in classes)
     last, last_count = classes.pop()
     remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
-    if (remaining_chance - last) * tally.games >= EXPECTED_MIN:
+    if (remaining_chance - last) * tally.games >= CLASS_EXPECTATION_MIN:
         classes += [(last, last_count), (remaining_chance - last, remaining)]
     else:
         classes.append((remaining_chance, last_count + remaining))
@@ -322,7 +322,7 @@ def simulate(
         raise SimulationError(
             f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
         )
-    batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]
+    batches = [min(BATCH_GAMES, games - at) for at in range(0, games, BATCH_GAMES)]
     tally = Tally()
     if workers == 1:
         for batch in batches:

@@ -14,13 +14,13 @@ from paytables import Game
 from tools.lab.views import build_game_view, build_idle_view
 
 #: Width and height of a symbol's cell, in pixels.
-_CELL: Final = 128
+_CELL_PIXELS: Final = 128
 #: Symbols in one row.
-_COLUMNS: Final = 10
+_SYMBOLS_PER_ROW: Final = 10
 #: Height of a symbol's name, in pixels.
-_NAME: Final = 26
+_NAME_HEIGHT: Final = 26
 #: The colour of the background.
-_GROUND: Final = (24, 20, 44)
+_BACKGROUND_COLOUR: Final = (24, 20, 44)
 
 
 def _start_pygame() -> Theme:
@@ -35,16 +35,19 @@ def _start_pygame() -> Theme:
 def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return the number of symbols."""
     theme = _start_pygame()
-    rows = -(-len(DRAWINGS) // _COLUMNS)
-    sheet = pygame.Surface((_COLUMNS * _CELL, rows * (_CELL + _NAME)))
-    sheet.fill(_GROUND)
+    rows = -(-len(DRAWINGS) // _SYMBOLS_PER_ROW)
+    sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT)))
+    sheet.fill(_BACKGROUND_COLOUR)
     font = pygame.font.Font(str(theme.fonts["strong"]), 17)
     for number, name in enumerate(sorted(DRAWINGS)):
-        x, y = number % _COLUMNS * _CELL, number // _COLUMNS * (_CELL + _NAME)
-        picture = draw_symbol(name, name, (_CELL - 16, _CELL - 16))
+        x, y = (
+            number % _SYMBOLS_PER_ROW * _CELL_PIXELS,
+            number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT),
+        )
+        picture = draw_symbol(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
         sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
         words = font.render(name, True, (240, 236, 255))
-        sheet.blit(words, (x + (_CELL - words.get_width()) // 2, y + _CELL))
+        sheet.blit(words, (x + (_CELL_PIXELS - words.get_width()) // 2, y + _CELL_PIXELS))
     pygame.image.save(sheet, path)
     return len(DRAWINGS)
 

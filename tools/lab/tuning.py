@@ -17,17 +17,17 @@ from paytables.wording import format_count, format_percent
 #: The location of a value in a definition: keys of tables and indices of lists.
 Path = tuple[str | int, ...]
 #: An index of a list in a key; any other text names a key of a table.
-_INDEX: Final = re.compile(r"[0-9]{1,9}")
+_LIST_INDEX_PATTERN: Final = re.compile(r"[0-9]{1,9}")
 #: The distance below which a return, or a hit frequency, counts as reached.
-NEAR = Fraction(1, 2000)
+NEAR_DISTANCE = Fraction(1, 2000)
 #: The number of candidates that a search follows at once.
-_WIDTH: Final = 6
+_CANDIDATES_FOLLOWED: Final = 6
 #: The rounds without progress after which a search ends.
-_PATIENCE: Final = 3
+_ROUNDS_WITHOUT_PROGRESS_MAX: Final = 3
 #: The distance of a candidate that is not a valid game: larger than any other.
-_NO_GAME: Final = Fraction(10**6)
+_INVALID_GAME_DISTANCE: Final = Fraction(10**6)
 #: The largest move of one of two pays at once, in credits.
-_REACH: Final = 40
+_PAIR_MOVE_CREDITS_MAX: Final = 40
 
 #: Receives a line about the search's progress.
 Progress = Callable[[str], None]
@@ -39,7 +39,7 @@ class TuningError(Exception):
 
 def parse_key(key: str) -> Path:
     """Return the path for a key in text form, such as ``stage.base.pay.3.pays.5``."""
-    return tuple(int(part) if _INDEX.fullmatch(part) else part for part in key.split("."))
+    return tuple(int(part) if _LIST_INDEX_PATTERN.fullmatch(part) else part for part in key.split("."))
 
 
 def _resolve_key_part(container: Any, key_part: str | int) -> str | int:
@@ -159,7 +159,7 @@ def tune_pays(
     progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
         current_return = compute_rtp(best, bet)
-        if abs(current_return - target) <= NEAR:
+        if abs(current_return - target) <= NEAR_DISTANCE:
             return best
         slopes = {
             k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - current_return
@@ -200,7 +200,7 @@ def refine_pays(
     """
     best, missing_return = dict(data), target - compute_rtp(data, bet)
     limits = {k: max(1, int(get_value_at(data, k)) // 4) for k in keys}
-    while abs(missing_return) > NEAR:
+    while abs(missing_return) > NEAR_DISTANCE:
         present_return = compute_rtp(best, bet)
         slopes = {
             k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - present_return
@@ -209,7 +209,7 @@ def refine_pays(
         ordered_changes = sorted(
             _iter_pay_changes(data, best, limits, slopes, missing_return), key=lambda move: (move[0], move[1])
         )
-        for _, _, changes in ordered_changes[: 4 * _WIDTH]:
+        for _, _, changes in ordered_changes[: 4 * _CANDIDATES_FOLLOWED]:
             candidate = best
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
@@ -262,7 +262,8 @@ def _iter_pay_changes(
             )
     for first_key, second_key in combinations(keys, 2):
         for change in range(
-            max(lowest_change[first_key], -_REACH), min(highest_change[first_key], _REACH) + 1
+            max(lowest_change[first_key], -_PAIR_MOVE_CREDITS_MAX),
+            min(highest_change[first_key], _PAIR_MOVE_CREDITS_MAX) + 1,
         ):
             remaining_gap = missing_return - change * slopes[first_key]
             if change and (second_change := find_nearest_pay(second_key, remaining_gap)):
@@ -313,18 +314,24 @@ def tune_strips(
         The two differences are added; each counts only as far as it exceeds its tolerance.
         """
         try:
-            difference = max(abs(compute_rtp(candidate) - target) - NEAR, Fraction(0))
+            difference = max(abs(compute_rtp(candidate) - target) - NEAR_DISTANCE, Fraction(0))
             return (
                 difference
                 if hit is None
-                else difference + max(abs(compute_hit_frequency(candidate) - hit) - NEAR, Fraction(0))
+                else difference
+                + max(abs(compute_hit_frequency(candidate) - hit) - NEAR_DISTANCE, Fraction(0))
             )
         except PaytableError:
-            return _NO_GAME
+            return _INVALID_GAME_DISTANCE
 
     best = dict(data)
     best_distance = distance(best)
-    beam, width, rounds_left, tried_strips = [best], 1, _PATIENCE, {_format_strips(best, stage)}
+    beam, width, rounds_left, tried_strips = (
+        [best],
+        1,
+        _ROUNDS_WITHOUT_PROGRESS_MAX,
+        {_format_strips(best, stage)},
+    )
     for number in range(1, rounds + 1):
         if not best_distance:
             break
@@ -344,9 +351,9 @@ def tune_strips(
         )
         if ranked[0][0] < best_distance:
             best_distance, _, best = ranked[0]
-            beam, width, rounds_left = [best], 1, _PATIENCE
+            beam, width, rounds_left = [best], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
         elif rounds_left:
-            width, rounds_left = _WIDTH, rounds_left - 1
+            width, rounds_left = _CANDIDATES_FOLLOWED, rounds_left - 1
             beam = [candidate for _, _, candidate in ranked[:width]]
         else:
             break

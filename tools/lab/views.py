@@ -27,7 +27,7 @@ UNIT_CENTS: Final = 25
 #: The time of day in every picture.
 NOON: Final = "2026-11-21T17:05:00+00:00"
 #: The inputs that the shown machine accepts.
-_ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
+_ALL_INPUTS: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
 
 def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
@@ -86,7 +86,7 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "credit_cents": 123450,
         "win_cents": 0,
         "last_display": None,
-        "accepts": _ALL,
+        "accepts": _ALL_INPUTS,
         "progressives": build_level_views(game),
         "shut": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
     }

@@ -38,7 +38,7 @@ from egm.staff.words import (
 )
 from meters import recall
 from meters.entry import StoredEntry
-from meters.names import NAMES, read_jurisdiction_meters
+from meters.names import METER_NAMES_BY_JURISDICTION, read_jurisdiction_meters
 from meters.reading import MeterReading
 from meters.table import METER_BY_NAME
 
@@ -140,7 +140,7 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
 
 def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
-    return build_meter_value_text(NAMES[machine.profile.staff.meter_names][name][0], value)
+    return build_meter_value_text(METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from paytables.poker.two_hands import Way
 #: Cards of each player.
 CARDS_PER_HAND: Final = 7
 #: The ranking of high hands.
-HIGH_HAND_CARDS: Final = HandRanking(PAI_GOW_RANKING)
+HIGH_HAND_RANKING: Final = HandRanking(PAI_GOW_RANKING)
 #: The ranking of low hands.
-LOW_HAND_CARDS: Final = HandRanking(PAI_GOW_LOW_RANKING)
+LOW_HAND_RANKING: Final = HandRanking(PAI_GOW_LOW_RANKING)
 #: Every division of seven cards: the indices of the low hand's cards, and those of the high hand's.
 _HIGH_LOW_SPLITS: Final = tuple(
     (low, tuple(index for index in range(CARDS_PER_HAND) if index not in low))
@@ -45,7 +45,7 @@ def list_ways(
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
-    return list_ways(dealt, LOW_HAND_CARDS.compute_strength, HIGH_HAND_CARDS.compute_strength)
+    return list_ways(dealt, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength)
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
@@ -67,8 +67,8 @@ class HouseWayRules:
                 line.shapes,
                 _parse_ranks(line.most, ACE),
                 _parse_ranks(line.least, 0),
-                0 if line.low is None else LOW_HAND_CARDS.compute_strength(parse_cards(line.low)),
-                0 if line.high is None else HIGH_HAND_CARDS.compute_strength(parse_cards(line.high)),
+                0 if line.low is None else LOW_HAND_RANKING.compute_strength(parse_cards(line.low)),
+                0 if line.high is None else HIGH_HAND_RANKING.compute_strength(parse_cards(line.high)),
             )
             for line in lines
         ]

@@ -13,11 +13,11 @@ from paytables.cards import JOKER, RANKS, format_card, rank_of
 from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
-from paytables.player_bank import BANK
+from paytables.player_bank import BANK_SPOT
 from paytables.poker.paigow.hands import (
     CARDS_PER_HAND,
-    HIGH_HAND_CARDS,
-    LOW_HAND_CARDS,
+    HIGH_HAND_RANKING,
+    LOW_HAND_RANKING,
     HouseWayRules,
     list_settings,
 )
@@ -28,7 +28,7 @@ from paytables.wording import format_count
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
 #: 53.
-POSITION_SPOTS: Final = 7
+POSITIONS_DEALT: Final = 7
 #: Cards that remain after the deal.
 REMAINING_CARDS: Final = 4
 #: The name of the strategy of the stated figures.
@@ -43,7 +43,13 @@ EXACT_METHOD_TEXT: Final = (
 #: The name of the best strategy.
 BEST_STRATEGY_TEXT: Final = "of the ways to set seven cards, always the one with the highest exact mean"
 #: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
-_RANK_NAMES: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
+_RANK_COUNT_BY_COMBINATION: Final = {
+    "pair": 1,
+    "two-pair": 2,
+    "three-of-a-kind": 1,
+    "full-house": 2,
+    "four-of-a-kind": 1,
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class PaiGowPokerRules(TwoHandsRules):
     def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
-            code: f"{_describe_hand(way[0], LOW_HAND_CARDS, n)} / {_describe_hand(way[1], HIGH_HAND_CARDS, n)}"
+            code: f"{_describe_hand(way[0], LOW_HAND_RANKING, n)} / {_describe_hand(way[1], HIGH_HAND_RANKING, n)}"
             for n, code in enumerate(("en", "fr"))
         }
 
@@ -85,7 +91,7 @@ class PaiGowPokerRules(TwoHandsRules):
     @cached_property
     def _position_by_spot(self) -> dict[str, int]:
         """Return the spots of the side bets on the position that gets the first cards, with the position's number."""
-        numbers = range(1, POSITION_SPOTS + 1) if self.definition.position else ()
+        numbers = range(1, POSITIONS_DEALT + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -146,7 +152,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.below(POSITION_SPOTS, "first position")
+        first = 1 + draw.below(POSITIONS_DEALT, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
             for name, number in self._position_by_spot.items():
@@ -294,7 +300,7 @@ class PaiGowPokerRules(TwoHandsRules):
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._position_by_spot:
-            return Fraction(1, POSITION_SPOTS)
+            return Fraction(1, POSITIONS_DEALT)
         return self._total_chances[spot]
 
     @cached_property
@@ -320,7 +326,7 @@ class PaiGowPokerRules(TwoHandsRules):
         Several bets have no joint distribution.
         """
         bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
-        if BANK in bets:
+        if BANK_SPOT in bets:
             return self.analyse_bank(self._proof, bets)
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
@@ -366,7 +372,7 @@ def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])
-    return f"{CATEGORY_NAMES[kind][language]} {_format_ranks(ranks[: _RANK_NAMES.get(kind, 0)])}".strip()
+    return f"{CATEGORY_NAMES[kind][language]} {_format_ranks(ranks[: _RANK_COUNT_BY_COMBINATION.get(kind, 0)])}".strip()
 
 
 def _format_ranks(ranks: Sequence[int]) -> str:

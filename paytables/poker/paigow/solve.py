@@ -30,8 +30,8 @@ from paytables.cards.ranking import JOKER_RANK
 from paytables.contract import Json
 from paytables.poker.paigow.hands import (
     CARDS_PER_HAND,
-    HIGH_HAND_CARDS,
-    LOW_HAND_CARDS,
+    HIGH_HAND_RANKING,
+    LOW_HAND_RANKING,
     HouseWayRules,
     list_settings,
     list_ways,
@@ -111,7 +111,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
     """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
-    plain = cache(HIGH_HAND_CARDS.compute_rank_strength)
+    plain = cache(HIGH_HAND_RANKING.compute_rank_strength)
     keys = [
         key + joker
         for joker in ((), (JOKER_RANK,))
@@ -123,7 +123,7 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> Ran
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
-        ways = list_ways(key, LOW_HAND_CARDS.compute_rank_strength, lambda cards: plain(tuple(cards)))
+        ways = list_ways(key, LOW_HAND_RANKING.compute_rank_strength, lambda cards: plain(tuple(cards)))
         bank_way = house.choose_way_by_ranks(key, ways)
         bank_strengths[n] = bank_way[:2]
         offered_ways.append(list_unsurpassed_ways(ways, bank_way))

@@ -16,10 +16,10 @@ from paytables.errors import BeyondReach
 from paytables.layout import WeightedResult, analyse_cases
 from paytables.poker.room.betting import Player
 from paytables.poker.room.pots import award_pots, build_pots, settle_stack
-from paytables.poker.room.schema import STACK, RoomDefinition
+from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
 
 #: The chance that two hands of two hole cards and a board of five are equal: of all deals, counted.
-HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
+HOLDEM_TIE_CHANCE: Final = Fraction(113_130_263_816, 2_781_381_002_400)
 #: The seats of the two players of the figures.
 _OWN, _OTHER = 0, 1
 #: Note of the figures.
@@ -32,7 +32,7 @@ _FIGURES_NOTE: Final = (
 def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
     """Return the chance that two players have equal hands, or None if it is not known for this deal."""
     is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
-    return HOLDEM_TIES if is_holdem else None
+    return HOLDEM_TIE_CHANCE if is_holdem else None
 
 
 def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
@@ -41,14 +41,14 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     If the chance of equal hands is not counted, only the return and the highest win are stated. Raises
     BeyondReach if the return depends on that chance, because the pot of the two players is odd.
     """
-    bets = {STACK: stack}
+    bets = {STACK_SPOT: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
     wager, tie = Wager(stack, {"bets": bets}), _find_tie_chance(definition)
     cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
     if tie is None:
         _check_equal_shares(cases)
     counted_depth = depth if tie is not None else Depth.RETURN
-    figures = analyse_cases(STACK, wager, cases, counted_depth)
+    figures = analyse_cases(STACK_SPOT, wager, cases, counted_depth)
     figures = replace(
         figures,
         prizes=(),
@@ -74,7 +74,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
             chance,
             [
                 *settle_stack(
-                    Bet(STACK, stack),
+                    Bet(STACK_SPOT, stack),
                     player,
                     award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN)).get(_OWN),
                 )

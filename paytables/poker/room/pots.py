@@ -13,7 +13,7 @@ from paytables.layout import settle_bet
 from paytables.poker.room.betting import Player
 
 #: The settlement of the table stakes that were not bet, or whose bet nobody called.
-NOT_PLAYED: Final = "not played"
+NOT_PLAYED_SETTLEMENT: Final = "not played"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,11 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
     """Yield the settlements of a seat's table stakes: the return of the part not bet, and the result of its bets."""
     if player.unbet_credits:
         yield Settlement(
-            NOT_PLAYED, player.unbet_credits, spot=bet.spot, staked=player.unbet_credits, seat=bet.seat
+            NOT_PLAYED_SETTLEMENT,
+            player.unbet_credits,
+            spot=bet.spot,
+            staked=player.unbet_credits,
+            seat=bet.seat,
         )
     if not player.total:
         return

@@ -39,8 +39,8 @@ from paytables.layout import TableLayout, push_bet
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import CALL, CHECK, Betting, Player
 from paytables.poker.room.figures import analyse_stack
-from paytables.poker.room.pots import NOT_PLAYED, Pot, award_pots, build_pots, settle_stack
-from paytables.poker.room.schema import STACK, RoomDefinition
+from paytables.poker.room.pots import NOT_PLAYED_SETTLEMENT, Pot, award_pots, build_pots, settle_stack
+from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
 from paytables.seating import (
     FACE_DOWN,
     SeatedRules,
@@ -52,9 +52,9 @@ from paytables.seating import (
 )
 
 #: The key of the table state that names the seat of the button.
-BUTTON: Final = "button"
+BUTTON_KEY: Final = "button"
 #: The id of the board's hand.
-BOARD: Final = "board"
+BOARD_HAND_ID: Final = "board"
 #: The board's names, by language.
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
 #: The names of the place of the pot in a game without cards for all, by language.
@@ -106,8 +106,8 @@ class _Hands:
 
     def deal_board(self, shoe: Shoe, draw: Draw) -> Cue:
         """Deal a card to the board; return the animation cue."""
-        self.board.append(shoe.deal(draw, f"{BOARD} card {len(self.board) + 1}"))
-        return Cue("deal", {"hand": BOARD, "card": format_card(self.board[-1])})
+        self.board.append(shoe.deal(draw, f"{BOARD_HAND_ID} card {len(self.board) + 1}"))
+        return Cue("deal", {"hand": BOARD_HAND_ID, "card": format_card(self.board[-1])})
 
     def show(self, seat: int, combination: str) -> Iterator[Cue]:
         """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
@@ -121,7 +121,7 @@ class _Hands:
     def to_json(self) -> dict[str, object]:
         """Return the players' hands and bets, the board and the pot as the screen shows them."""
         pot = {} if self.is_settled else self._describe_pots()
-        board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
+        board = {"id": BOARD_HAND_ID, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
         hands = [board, *(self._describe_hand(player) for player in players)]
         return {"kind": "table", "felt": "cards", "hands": hands}
@@ -213,8 +213,8 @@ class RoomRules(SeatedRules):
         """Return the layout: one spot, for a seat's table stakes."""
         stack = self.definition.stack
         spot = Spot(
-            id=STACK,
-            group=STACK,
+            id=STACK_SPOT,
+            group=STACK_SPOT,
             names=stack.name.model_dump(),
             odds="1:1",
             terms=self.definition.format_terms(),
@@ -225,7 +225,7 @@ class RoomRules(SeatedRules):
     @property
     def shared_state_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players share: the button."""
-        return frozenset({BUTTON})
+        return frozenset({BUTTON_KEY})
 
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the button of a stored table state.
@@ -235,19 +235,23 @@ class RoomRules(SeatedRules):
         if table is None:
             return self.with_state(button=0)
         seats = self.definition.table.seats
-        button = table[BUTTON] if isinstance(table, Mapping) and set(table) == {BUTTON} else None
+        button = table[BUTTON_KEY] if isinstance(table, Mapping) and set(table) == {BUTTON_KEY} else None
         if type(button) is not int or button not in range(seats):
             raise ValueError(f"{table!r} is not a table state that a game of this table can leave")
         return self.with_state(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that gets the button if it plays the next game, for the screen."""
-        return {BUTTON: self.button}
+        return {BUTTON_KEY: self.button}
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
         count = self.definition.board_count
-        board = {"id": BOARD, "names": dict(_BOARD_NAMES if count else _POT_NAMES), "cards": count or 1}
+        board = {
+            "id": BOARD_HAND_ID,
+            "names": dict(_BOARD_NAMES if count else _POT_NAMES),
+            "cards": count or 1,
+        }
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
         return {"kind": "table", "felt": "cards", **self.table_layout.to_json(), "hands": [board, *hands]}
 
@@ -296,8 +300,8 @@ class RoomRules(SeatedRules):
         betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
         hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
-            yield from (push_bet(bet, NOT_PLAYED) for bet in order)
-            return Outcome(display=hands.to_json(), table={BUTTON: self.button})
+            yield from (push_bet(bet, NOT_PLAYED_SETTLEMENT) for bet in order)
+            return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
         rounds = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled()
         strengths = self._rank_hands(hands)
@@ -311,7 +315,7 @@ class RoomRules(SeatedRules):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
-        return Outcome(display=display, table={BUTTON: (button + 1) % self.definition.table.seats})
+        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seats})
 
     def _play_betting_rounds(self, hands: _Hands, draw: Draw) -> Generator[Step, Choice | None, int]:
         """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
@@ -383,7 +387,7 @@ class RoomRules(SeatedRules):
         options = betting.list_options(player)
         prompt = {
             **hands.to_json(),
-            "spot": STACK,
+            "spot": STACK_SPOT,
             "hand": format_hand_id(player.seat),
             "staked": player.total,
             "costs": {option: credits_ for option, credits_ in options.items() if credits_},

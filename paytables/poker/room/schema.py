@@ -15,7 +15,7 @@ from paytables.poker.room.pots import CommissionRules
 from paytables.wording import format_count
 
 #: The id of the spot of the table stakes.
-STACK: Final = "stack"
+STACK_SPOT: Final = "stack"
 #: The longest period of a charge for the time played, in minutes.
 TIME_CHARGE_MINUTES_MAX: Final = 240
 #: The shortest and the longest time for a decision, and the largest time bank, in seconds.

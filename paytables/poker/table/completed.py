@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
 #: Cards that are seen before the decision.
-SEEN = 3
+SEEN_CARDS = 3
 
 
 def solve_completions(
@@ -40,15 +40,15 @@ def solve_completions(
     tables = build_tables(0)
     row_indexes = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in row_indexes], dtype=np.int64)
-    chosen_hands, hands_per_class = build_sets(52, SEEN).list_suit_classes
+    chosen_hands, hands_per_class = build_sets(52, SEEN_CARDS).list_suit_classes
     counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
-        build_sets(52, SEEN).members[chosen_hands].astype(np.int64), tables.ranks, rows, counts
+        build_sets(52, SEEN_CARDS).members[chosen_hands].astype(np.int64), tables.ranks, rows, counts
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(returned_share.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
-    ways = comb(52 - SEEN, 4)
+    ways = comb(52 - SEEN_CARDS, 4)
     keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
     keeps_bet |= seen_card_count is None
     net_counts = [

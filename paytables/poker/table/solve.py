@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 #: The longest policy that a definition stores, in characters.
-POLICY_MAX = 64_000
+POLICY_CHARACTERS_MAX = 64_000
 
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
@@ -398,7 +398,7 @@ class StudSolver:
         if self.own_card_count != POLICY_HAND_CARDS or lines is not None:
             return proof
         policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
-        return proof if len(policy) > POLICY_MAX else proof.model_copy(update={"policy": policy})
+        return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})
 
     def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
         """Return the best options with gaps filled, for visible bank cards that the player's own hand holds.

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Wager
-from paytables.player_bank import BANK
+from paytables.player_bank import BANK_SPOT
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
@@ -104,7 +104,7 @@ class PaiGowRules(TwoHandsRules):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one seat's bets."""
         bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
-        if BANK in bets:
+        if BANK_SPOT in bets:
             return self.analyse_bank(self.definition.proved or self.prove(), bets)
         return self._analyse_stake(bets[PLAYER_STAKE_SPOT])
 

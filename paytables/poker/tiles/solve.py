@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: Maximum number of ways to set four tiles.
-WAYS = 3
+WAYS_MAX = 3
 
 
 #: The ways to set each hand of four tiles.
@@ -39,12 +39,12 @@ def count_bank_hands(
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
     bank_hands = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
     player_hands = np.array(
-        [[setting[:2] for setting in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64
+        [[setting[:2] for setting in (*way, *way, *way)[:WAYS_MAX]] for way in ways], dtype=np.int64
     )
     if definition.worthless_low_loses:
         low = player_hands[:, :, 0]
         low[np.vectorize(is_worthless)(low)] = -1
-    result_counts = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
+    result_counts = np.zeros((len(hands), WAYS_MAX, 2), dtype=np.int64)
     numba.njit()(_count_wins_and_losses)(masks, bank_hands, player_hands, result_counts)
     return hands, ways, result_counts
 

@@ -20,7 +20,7 @@ from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import Transfer
-from meters.names import NAMES
+from meters.names import METER_NAMES_BY_JURISDICTION
 from meters.recall import iter_recent_plays
 from tools.cli import main
 
@@ -198,7 +198,7 @@ def test_meters_have_the_jurisdictions_names_by_game_and_denomination(rig):
     lines = menu.lines()
     assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
     assert lines["Games played"] == "2"
-    assert set(NAMES["us"]) <= set(lines)
+    assert set(METER_NAMES_BY_JURISDICTION["us"]) <= set(lines)
     menu.touch("denomination_cents")
     split = {t.title.value: {r.cells[0].value: r.cells[1].value for r in t.rows} for t in menu.page.tables}
     assert split["coin_in"] == {5: 10}
@@ -219,7 +219,7 @@ def test_meters_in_monaco_have_the_names_of_its_order(tmp_path):
     rig.play()
     rig.report_shown()
     lines = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters").lines()
-    assert set(NAMES["mc"]) <= set(lines)
+    assert set(METER_NAMES_BY_JURISDICTION["mc"]) <= set(lines)
     assert (lines["Compteur in"], lines["Crédits achetés en billets"]) == ("$0.05", "$20.00")
     rig.close()
 

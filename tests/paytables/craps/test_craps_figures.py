@@ -8,7 +8,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import AnalysisError, Depth, analyse, build_game, load_game
-from paytables.craps.figures import COME_OUT_STATE, BetReturnChain, compute_stakes_per_throw
+from paytables.craps.figures import COME_OUT_SHARE, BetReturnChain, compute_stakes_per_throw
 from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
 from paytables.definition import parse, read_source
@@ -86,7 +86,7 @@ def test_bets_a_throw_are_those_of_the_stationary_table():
     assert sum(share.values()) == 1
     for n in points:  # what flows into a point is what stays of it and of a come-out
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
-    assert share[None] == COME_OUT_STATE
+    assert share[None] == COME_OUT_SHARE
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     assert (
         compute_stakes_per_throw(rules_by_spot["pass"])

@@ -28,7 +28,7 @@ from paytables import (
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Cue
 from paytables.poker.room.betting import Betting, Player, Sizes
-from paytables.poker.room.figures import HOLDEM_TIES
+from paytables.poker.room.figures import HOLDEM_TIE_CHANCE
 from paytables.poker.room.pots import CommissionRules, award_pots, build_pots
 from tests.paytables.poker.room_by_the_text import Books, best
 
@@ -585,8 +585,8 @@ def test_the_certified_figure_is_the_commission_and_the_return_that_of_two_who_c
     (bet,) = analyse(NO_LIMIT).bets
     assert NO_LIMIT.rules.levy == Fraction(1, 10)
     # Of 16 credits one is taken; of equal hands the button's has the smaller half of 15.
-    win = (1 - HOLDEM_TIES) / 2
-    assert bet.rtp == 1 + (win * 7 - HOLDEM_TIES - win * 8) / 160
+    win = (1 - HOLDEM_TIE_CHANCE) / 2
+    assert bet.rtp == 1 + (win * 7 - HOLDEM_TIE_CHANCE - win * 8) / 160
     assert bet.options["others"] == {"1": {"stack": 160}}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from paytables.cards.subsets import build_sets
 from paytables.poker.community import _compile_kernels, build_tables
-from paytables.poker.room.figures import HOLDEM_TIES
+from paytables.poker.room.figures import HOLDEM_TIE_CHANCE
 from tests.paytables.poker.hands_brute import DECK, best
 
 
@@ -44,7 +44,7 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
         int(weight) * int(counted(flop, tables.ranks, len(tables.kind), strengths, standings, counts))
         for flop, weight in zip(cards, like, strict=True)
     )
-    assert Fraction(equal, comb(52, 3) * comb(49, 2) * comb(47, 2) * comb(45, 2)) == HOLDEM_TIES
+    assert Fraction(equal, comb(52, 3) * comb(49, 2) * comb(47, 2) * comb(45, 2)) == HOLDEM_TIE_CHANCE
 
 
 def test_the_chance_of_equal_hands_is_that_of_deals_at_random(seeded_draw):
@@ -53,5 +53,5 @@ def test_the_chance_of_equal_hands_is_that_of_deals_at_random(seeded_draw):
         pack = list(DECK)
         cards = [pack.pop(draw.below(len(pack), "card")) for _ in range(9)]
         equal += best(cards[:7]) == best([*cards[2:7], *cards[7:]])
-    mean = float(HOLDEM_TIES) * games
-    assert abs(equal - mean) < 3.3 * (mean * (1 - float(HOLDEM_TIES))) ** 0.5
+    mean = float(HOLDEM_TIE_CHANCE) * games
+    assert abs(equal - mean) < 3.3 * (mean * (1 - float(HOLDEM_TIE_CHANCE))) ** 0.5

@@ -14,7 +14,7 @@ from meters import JournalDamaged, Transaction, Transfer
 from paytables import ReplayDraw, WagerError, load_game
 from paytables.keno.claims import ClaimRefusal, PresentedTicket, TicketCondition, TicketRefused, TicketState
 from paytables.keno.paper import compute_control_number
-from tools.floor.keno.entries import KINDS
+from tools.floor.keno.entries import KIND_BY_RECORD_CLASS
 from tools.floor.keno.office import (
     DESK_ACCOUNT,
     HOUSE_ACCOUNT,
@@ -419,7 +419,7 @@ class TestVerification:
 
     @pytest.mark.requirement("M-16")
     def test_what_is_recorded_comes_to_the_same(self, evening):
-        assert {entry.kind for entry in evening.journal.entries()} >= {*KINDS.values()}
+        assert {entry.kind for entry in evening.journal.entries()} >= {*KIND_BY_RECORD_CLASS.values()}
         assert [*iter_findings(evening.journal, evening.game)] == []
 
     @pytest.mark.requirement("M-16")

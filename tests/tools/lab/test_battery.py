@@ -13,7 +13,7 @@ from scipy import stats
 from rng import InvalidPolicy
 from tools.lab.rng.battery import independent, selection
 from tools.lab.rng.battery.judgement import adjust_by_holm, judge
-from tools.lab.rng.battery.planted import DEFECTS
+from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.result import (
     StatisticalResult,
     TooFewOutcomes,
@@ -22,7 +22,7 @@ from tools.lab.rng.battery.result import (
     compute_runs_result,
     merge_small_cells,
 )
-from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, draw_honestly, run_all_tests, run_game
+from tools.lab.rng.battery.run import RETEST_FACTOR, TESTED_GAMES, draw_honestly, run_all_tests, run_game
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
@@ -214,9 +214,9 @@ class Streams:
 
 
 @pytest.mark.requirement("B-02:b")
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", TESTED_GAMES)
 def test_good_outcomes_of_every_game_stand(name: str) -> None:
-    game, _ = GAMES[name]
+    game, _ = TESTED_GAMES[name]
     verdict = run_game(name, game, 40_000, 0.01, Streams(100))
     assert verdict.has_passed
     run = verdict.runs[-1]
@@ -243,7 +243,7 @@ CAUGHT = [
 def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
     defect: str, game: Numbers | Selection, plays: int, test: str
 ) -> None:
-    data = DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
+    data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
     results = run_all_tests(game, data)
     assert not judge(results, 0.01).has_passed
     assert p_value(results, test) < 1e-6
@@ -253,7 +253,9 @@ def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
 
 def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> None:
     game = Numbers(22, 5)
-    results = run_all_tests(game, DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000))
+    results = run_all_tests(
+        game, PLANTED_DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000)
+    )
     assert p_value(results, "total distribution") > 1e-3
     assert p_value(results, "runs") < 1e-3
 
@@ -262,14 +264,14 @@ def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> Non
 class TestRetest:
     def test_a_defect_fails_twice_and_both_runs_are_reported(self) -> None:
         streams = Streams(1)
-        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, streams, DEFECTS["modulo-bias"])
+        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, streams, PLANTED_DEFECTS["modulo-bias"])
         assert not verdict.has_passed
         assert [run.plays for run in verdict.runs] == [40_000, 40_000 * RETEST_FACTOR]
         assert streams.seed == 3
 
     def test_a_finding_by_chance_is_tested_once_more_and_the_second_run_decides(self) -> None:
         """A defect in the first run only, as a rare chance would have it."""
-        turns = iter([DEFECTS["modulo-bias"], draw_honestly])
+        turns = iter([PLANTED_DEFECTS["modulo-bias"], draw_honestly])
 
         def in_turn(draws: BulkDraws, game: Numbers | Selection, plays: int) -> np.ndarray:
             return next(turns)(draws, game, plays)
@@ -297,7 +299,7 @@ class TestRetest:
 )
 def test_a_defect_that_cannot_be_planted_is_refused(defect: str, game: Numbers | Selection) -> None:
     with pytest.raises(InvalidSample, match="planted"):
-        DEFECTS[defect](BulkDraws(LaboratoryStream(1).read), game, 100)
+        PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(1).read), game, 100)
 
 
 def test_repeats_of_short_plays_are_looked_for_among_enough_cells() -> None:

@@ -6,7 +6,7 @@ Seeds are recorded: replication i uses the laboratory stream of seed i (defects:
 import pytest
 
 from tools.lab.rng.battery.calibration import (
-    CALIBRATED,
+    CALIBRATED_GAMES,
     Calibration,
     FalseAlarms,
     calibrate,
@@ -14,7 +14,7 @@ from tools.lab.rng.battery.calibration import (
     list_off_level_tests,
 )
 from tools.lab.rng.battery.judgement import judge
-from tools.lab.rng.battery.planted import DEFECTS
+from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
@@ -26,7 +26,7 @@ REPLICATIONS = 1_000
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.requirement("B-02")
-@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("name", CALIBRATED_GAMES)
 def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
     calibration = calibrate(name, REPLICATIONS, first_seed=1)
     assert all(test.replications == REPLICATIONS for test in calibration.tests)
@@ -48,7 +48,7 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
 )
 def test_a_planted_defect_is_caught_every_time(defect: str, game: Numbers | Selection, plays: int) -> None:
     for seed in range(10_000, 10_100):
-        data = DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
+        data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
         assert not judge(run_all_tests(game, data), 0.01).has_passed, seed
 
 

@@ -13,7 +13,7 @@ from paytables.wording import format_percent
 from tools.cli import main
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
-    NEAR,
+    NEAR_DISTANCE,
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
@@ -82,7 +82,7 @@ def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
         assert "->" in said
         assert mine.read_text(encoding="utf-8") == before
     run("game", "tune", mine, "--return", "0.92", "--write")
-    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR
+    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR_DISTANCE
     after = mine.read_text(encoding="utf-8")
     comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
@@ -96,12 +96,13 @@ def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
     data = parse(read_source(mine))
     returns = compute_bet_returns(data)
     assert list(returns) == ["one", "two", "three"]
-    assert all(abs(rtp - Fraction(88, 100)) <= NEAR for rtp in returns.values())
+    assert all(abs(rtp - Fraction(88, 100)) <= NEAR_DISTANCE for rtp in returns.values())
     for name, rtp in returns.items():
         assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", said)
     run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
     assert [
-        abs(rtp - Fraction(9, 10)) <= NEAR for rtp in compute_bet_returns(parse(read_source(mine))).values()
+        abs(rtp - Fraction(9, 10)) <= NEAR_DISTANCE
+        for rtp in compute_bet_returns(parse(read_source(mine))).values()
     ] == [
         False,
         True,
@@ -114,8 +115,8 @@ def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
     out = tmp_path / "other.toml"
     run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
     data = parse(read_source(out))
-    assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR
-    assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR
+    assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR_DISTANCE
+    assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR_DISTANCE
     assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
 
 
@@ -196,7 +197,7 @@ def test_no_pay_overtakes_another_and_none_moves_far():
     keys = list_pay_keys(data)
     for goal in ("0.8", "0.95"):
         found = tune_pays(data, Fraction(goal), keys)
-        assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR
+        assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR_DISTANCE
         pairs = sorted((get_value_at(data, k), get_value_at(found, k)) for k in keys)
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 

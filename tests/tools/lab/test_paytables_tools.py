@@ -194,7 +194,7 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
 
 
 def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
-    monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_MAX", 1000)
+    monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_WINDOWS_MAX", 1000)
     own = tmp_path / "icebreak.toml"  # a game of its own: the library's may have been enumerated before
     own.write_bytes(read_source("icebreak").data)
     monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 2000)

@@ -14,7 +14,7 @@ from rng.self_test import run_self_test
 from rng.service import Step
 from tools.cli.commands.rng import command
 from tools.lab.rng import production
-from tools.lab.rng.battery.run import GAMES, run_game
+from tools.lab.rng.battery.run import TESTED_GAMES, run_game
 from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
 from tools.lab.rng.production import Production, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
@@ -55,7 +55,7 @@ class Never:
 def test_honest_draws_pass_all_of_it():
     run_self_test()
     production_ = Production(start_service())
-    for name, (game, _) in GAMES.items():
+    for name, (game, _) in TESTED_GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust_production_range(22).words_each == 65_536 // 22
     assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).has_passed

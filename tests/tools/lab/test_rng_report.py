@@ -14,11 +14,11 @@ from click.testing import CliRunner
 import rng
 from tools.cli.commands.rng import command
 from tools.cli.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
-from tools.lab.rng.battery.planted import DEFECTS
-from tools.lab.rng.battery.run import GAMES, run_game
+from tools.lab.rng.battery.planted import PLANTED_DEFECTS
+from tools.lab.rng.battery.run import TESTED_GAMES, run_game
 from tools.lab.rng.outcomes import Numbers
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
-from tools.lab.rng.report import STATEMENT, build_report, estimate_min_entropy, to_html, to_json
+from tools.lab.rng.report import SELF_ASSESSMENT_TEXT, build_report, estimate_min_entropy, to_html, to_json
 from tools.lab.rng.stream import LaboratoryStream
 
 
@@ -33,7 +33,9 @@ def report() -> dict[str, object]:
     fresh = streams()
     verdicts = [
         run_game("dice", Numbers(6, 2), 20_000, 0.01, lambda: next(fresh)),
-        run_game("reels", Numbers(22, 5), 20_000, 0.01, lambda: next(fresh), DEFECTS["correlated-pair"]),
+        run_game(
+            "reels", Numbers(22, 5), 20_000, 0.01, lambda: next(fresh), PLANTED_DEFECTS["correlated-pair"]
+        ),
     ]
     now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     return build_report(
@@ -43,8 +45,8 @@ def report() -> dict[str, object]:
 
 def test_it_says_first_that_it_is_a_self_assessment(report: dict) -> None:
     page = to_html(report)
-    assert page.index(STATEMENT) < page.index("<h2>")
-    assert "not a certificate" in STATEMENT
+    assert page.index(SELF_ASSESSMENT_TEXT) < page.index("<h2>")
+    assert "not a certificate" in SELF_ASSESSMENT_TEXT
 
 
 def test_the_page_needs_nothing_beside_it(report: dict) -> None:
@@ -153,8 +155,8 @@ def test_a_damaged_table_is_named(tmp_path: Path) -> None:
 
 
 def test_the_command_knows_every_game_and_defect() -> None:
-    assert tuple(GAMES) == GAME_NAMES
-    assert tuple(DEFECTS) == DEFECT_NAMES
+    assert tuple(TESTED_GAMES) == GAME_NAMES
+    assert tuple(PLANTED_DEFECTS) == DEFECT_NAMES
 
 
 def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:

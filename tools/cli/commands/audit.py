@@ -36,7 +36,7 @@ from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
-from tools.cli.journal_source import EXPORT, STATE, iter_journals, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals, open_journal
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.result_file import open_result_file, resolve_links
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
@@ -44,9 +44,9 @@ from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_
 from tools.cli.whole_number import WholeNumber
 
 #: The option for JSON output.
-JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
-SECOND = click.option(
+SECOND_OPTION = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 
@@ -66,8 +66,8 @@ def command() -> None:
 
 @command.command("export")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@STATE
-@SECOND
+@STATE_OPTION
+@SECOND_OPTION
 @click.option(
     "--since", "after", default=0, type=WholeNumber(min=0), help="Only entries after this sequence number."
 )
@@ -97,8 +97,8 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
 
 @command.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@STATE
-@SECOND
+@STATE_OPTION
+@SECOND_OPTION
 @click.option(
     "--games",
     multiple=True,
@@ -130,7 +130,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     type=WholeNumber(min=1, max=64),
     help="The number of processes that replay games; the report does not depend on it.",
 )
-@JSON
+@JSON_OPTION
 def verify(
     *,
     file: Path | None,
@@ -394,8 +394,8 @@ def readout(file: Path) -> None:
 @command.command()
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *(log.value for log in Log)]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def log(
     *, name: str, last: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
@@ -463,8 +463,8 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 
 @command.command()
 @click.argument("number", type=WholeNumber(min=1))
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 def entry(*, number: int, state: Path | None, file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
     with iter_journals(state, file, after=number - 1) as entries:

@@ -19,15 +19,17 @@ from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
-from tools.cli.printed_text import REASON
+from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 #: The option that names the state folder.
-_STATE = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder.")
+_STATE_OPTION = click.option(
+    "--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder."
+)
 #: The option that names the cabinet file.
-_CABINET = click.option(
+_CABINET_OPTION = click.option(
     "--cabinet", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The cabinet file."
 )
 
@@ -40,8 +42,8 @@ def command() -> None:
 @command.command("create")
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--person", required=True, help="Your staff number; your role must allow enrolling others.")
-@_CABINET
-@_STATE
+@_CABINET_OPTION
+@_STATE_OPTION
 def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or default_state_dir()
@@ -82,9 +84,9 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
-@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded in the journal.")
-@_CABINET
-@_STATE
+@click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded in the journal.")
+@_CABINET_OPTION
+@_STATE_OPTION
 def restore(
     file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
 ) -> None:

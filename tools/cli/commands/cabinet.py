@@ -29,7 +29,7 @@ from meters.recall import read_details
 from paytables import DefinitionError, Game, PaytableError, list_shipped_games
 from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
-from tools.cli.printed_text import REASON
+from tools.cli.printed_text import REASON_TYPE
 from tools.cli.result_file import describe_file_error
 from tools.cli.tables import (
     BAD_STYLE,
@@ -308,7 +308,7 @@ def new(
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
 @click.option("--person", "numbers", multiple=True, required=True, help="A staff number; repeat for more.")
-@click.option("--reason", type=REASON, required=True, help="What was changed, and why.")
+@click.option("--reason", type=REASON_TYPE, required=True, help="What was changed, and why.")
 def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) -> None:
     """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 

@@ -258,7 +258,7 @@ def _write_submission(
             files, facts = submissions.build_submission(
                 checked_games, _SOURCE_FOLDER, folder, signing, format_command_reference(), battery_result
             )
-        bundle.write_bundle(folder / submissions.FOLDER, files, facts, signing)
+        bundle.write_bundle(folder / submissions.SUBMISSION_FOLDER, files, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     for missing_item in facts["missing"]:

@@ -27,9 +27,9 @@ from meters import JournalError
 from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, Unit
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import REASON, PrintedText
+from tools.cli.printed_text import REASON_TYPE, PrintedText
 from tools.cli.roster_entries import carry_roster
 from tools.cli.sheet_head import find_currency
 from tools.cli.staff import authenticate_for
@@ -49,7 +49,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import parse_whole_number
 
 #: The option that names the folder of the second copy.
-_SECOND = click.option(
+_SECOND_OPTION = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 #: The states of tickets that may still be redeemed.
@@ -76,8 +76,8 @@ class _Money:
 
 
 @click.command("inspect")
-@STATE
-@_SECOND
+@STATE_OPTION
+@_SECOND_OPTION
 @add_format_options
 def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
     """Show what can be read of a damaged memory: the meters in both copies, and every claim on the machine.
@@ -314,11 +314,11 @@ def _parse_decisions(
 
 
 @click.command("clear")
-@STATE
-@_SECOND
+@STATE_OPTION
+@_SECOND_OPTION
 @click.option("--person", type=PrintedText(), required=True, help="The name of the person who clears.")
 @click.option("--second-person", required=True, help="The name of the witness.")
-@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded.")
+@click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option("--challenge", required=True, help="The challenge printed by `egm audit inspect`.")
 @click.option(
     "--claim",

@@ -43,7 +43,7 @@ from tools.lab.named import path_or_id_from_text
 from tools.lab.parsheet import format_percent
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
-    NEAR,
+    NEAR_DISTANCE,
     TuningError,
     compute_bet_returns,
     compute_hit_frequency,
@@ -422,7 +422,7 @@ def _tune_definition(
     definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
     count = len(get_value_at(data, ("stage", stage, "strips")))
     changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(compute_rtp(definition, bet) - target) > NEAR:
+    if abs(compute_rtp(definition, bet) - target) > NEAR_DISTANCE:
         definition = refine_pays(definition, target, keys, bet, _print_progress)
     return (
         _tune_each_bet(definition, target, pays_by_bet, refine_pays),
@@ -439,7 +439,7 @@ def _tune_each_bet(
 ) -> dict[str, Any]:
     """Return the definition after tuning each bet in ``pays_by_bet``: its own pays are changed to reach the target."""
     for bet, keys in pays_by_bet.items():
-        if abs(compute_rtp(data, bet) - target) > NEAR:
+        if abs(compute_rtp(data, bet) - target) > NEAR_DISTANCE:
             _print_progress(f"bet {bet}:")
             data = tuned(data, target, keys, bet, _print_progress)
     return data
@@ -479,9 +479,9 @@ def _describe_missed_goal(
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
         f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached_returns.items()
-        if abs(rtp - target) > NEAR
+        if abs(rtp - target) > NEAR_DISTANCE
     ]
-    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR:
+    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR_DISTANCE:
         missed.append(
             f"the hit frequency wanted is {format_percent(hits)}, the nearest found {format_percent(hit)}"
         )

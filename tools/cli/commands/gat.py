@@ -14,14 +14,14 @@ from tools.cli.tables import OutputFormat, add_format_options, build_facts_table
 from tools.cli.terminal import echo
 
 #: The option for the format of results.
-_FORMAT = click.option(
+_FORMAT_OPTION = click.option(
     "--xml", "output_format", flag_value="xml", default="text", help="Print XML instead of text."
 )
 
 #: The option that names the serial port.
-_PORT = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
+_PORT_OPTION = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
 #: The option that names the state folder of a machine on this computer.
-_STATE = click.option(
+_STATE_OPTION = click.option(
     "--state", type=click.Path(path_type=Path), help="The machine's state folder, to use its simulated port."
 )
 
@@ -60,7 +60,7 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )
 
-    return _PORT(_STATE(update_wrapper(run_with_port, command_function)))
+    return _PORT_OPTION(_STATE_OPTION(update_wrapper(run_with_port, command_function)))
 
 
 @click.group()
@@ -99,7 +99,7 @@ def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
 
 
 @command.command()
-@_FORMAT
+@_FORMAT_OPTION
 @_add_port_options
 def functions(gat_port: _GatPort, output_format: str) -> None:
     """Print the special functions that the machine offers over GAT."""
@@ -107,7 +107,7 @@ def functions(gat_port: _GatPort, output_format: str) -> None:
 
 
 @command.command()
-@_FORMAT
+@_FORMAT_OPTION
 @_add_port_options
 def identity(gat_port: _GatPort, output_format: str) -> None:
     """Print which software the machine states over GAT to have installed, and who signed it."""
@@ -118,7 +118,7 @@ def identity(gat_port: _GatPort, output_format: str) -> None:
 @click.argument("name", required=False)
 @click.option("--seed", default="", metavar="HEX", help="The HMAC key.")
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
-@_FORMAT
+@_FORMAT_OPTION
 @_add_port_options
 def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, output_format: str) -> None:
     """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
@@ -133,7 +133,7 @@ def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, outpu
 
 
 @command.command()
-@_FORMAT
+@_FORMAT_OPTION
 @_add_port_options
 def results(gat_port: _GatPort, output_format: str) -> None:
     """Print the results of the last GAT calculation again, without starting a new one."""

@@ -17,10 +17,10 @@ from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, build_plain_text, build_text, build_time_text
 from paytables.wording import format_count, format_known_names
 from tools.cli.day import Day
-from tools.cli.journal_source import EXPORT, STATE, iter_journals
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
-from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
+from tools.cli.sheets import LANGUAGE_OPTION, NO_MONEY, build_pdf, format_as_text
 from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
@@ -54,8 +54,8 @@ def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet
 
 @command.command("list")
 @add_format_options
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """List every intervention, oldest first."""
     sheets, _ = _read_sheets(state, file)
@@ -80,9 +80,9 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
 
 @command.command("show")
 @click.argument("name")
-@LANGUAGE
-@STATE
-@EXPORT
+@LANGUAGE_OPTION
+@STATE_OPTION
+@EXPORT_OPTION
 def show(name: str, language: str, state: Path | None, file: Path | None) -> None:
     """Print the sheet of one intervention as text."""
     sheets, _ = _read_sheets(state, file)
@@ -102,9 +102,9 @@ def show(name: str, language: str, state: Path | None, file: Path | None) -> Non
     show_default=True,
     help="The format of the file.",
 )
-@LANGUAGE
-@STATE
-@EXPORT
+@LANGUAGE_OPTION
+@STATE_OPTION
+@EXPORT_OPTION
 def export(
     name: str, out: Path, output_format: str, language: str, state: Path | None, file: Path | None
 ) -> None:
@@ -126,9 +126,9 @@ def export(
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )
-@LANGUAGE
-@STATE
-@EXPORT
+@LANGUAGE_OPTION
+@STATE_OPTION
+@EXPORT_OPTION
 def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write every sheet of one gaming day to one PDF for the management.
 

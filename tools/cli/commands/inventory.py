@@ -7,9 +7,9 @@ import click
 
 from egm.screen.text import Texts
 from egm.staff.inventory import InventorySheet, read_technical_sheet
-from tools.cli.journal_source import EXPORT, STATE, iter_journals, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals, open_journal
 from tools.cli.result_file import write_result
-from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
+from tools.cli.sheets import LANGUAGE_OPTION, NO_MONEY, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
@@ -32,9 +32,9 @@ def _read_sheet(state: Path | None, file: Path | None) -> InventorySheet:
 
 @command.command("show")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
-@LANGUAGE
-@STATE
-@EXPORT
+@LANGUAGE_OPTION
+@STATE_OPTION
+@EXPORT_OPTION
 def show(language: str, state: Path | None, file: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
     sheet = _read_sheet(state, file)
@@ -55,9 +55,9 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
     required=True,
     help="The file for the duplicate.",
 )
-@LANGUAGE
-@STATE
-@EXPORT
+@LANGUAGE_OPTION
+@STATE_OPTION
+@EXPORT_OPTION
 def export(out: Path, copy: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
 

@@ -23,7 +23,7 @@ from paytables.keno.paper import SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
-from tools.cli.printed_text import REASON, PrintedText
+from tools.cli.printed_text import REASON_TYPE, PrintedText
 from tools.cli.tables import (
     OutputFormat,
     Table,
@@ -38,9 +38,9 @@ from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_jo
 from tools.floor.keno.verification import iter_findings
 from tools.lab.named import path_or_id_from_text
 
-FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-NUMBER = click.argument("number", type=WholeNumber(min=1))
-LANGUAGE = click.option(
+FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))
+LANGUAGE_OPTION = click.option(
     "--language",
     type=click.Choice(sorted(SLIP_TEXTS)),
     default="en",
@@ -104,7 +104,7 @@ def command() -> None:
 
 
 @command.command("open")
-@FOLDER
+@FOLDER_ARGUMENT
 @click.argument("game")
 @click.option(
     "--casino", type=PrintedText(), required=True, help="The name of the venue, as printed on each ticket."
@@ -124,14 +124,14 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 @click.argument("selections", nargs=-1, required=True)
 @click.option("--draws", type=WholeNumber(min=1), default=1, show_default=True, help="The number of draws.")
 @click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
 @click.option(
     "--station", type=PrintedText(40), default="1", show_default=True, help="The desk that sells the ticket."
 )
-@LANGUAGE
+@LANGUAGE_OPTION
 @click.option("--unpaid", is_flag=True, help="Record it before it is paid for; `pay` records the payment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def sell(
@@ -159,9 +159,9 @@ def sell(
 
 
 @command.command("ticket")
-@FOLDER
-@NUMBER
-@LANGUAGE
+@FOLDER_ARGUMENT
+@NUMBER_ARGUMENT
+@LANGUAGE_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def ticket_(folder: Path, number: int, language: str, *, as_json: bool) -> None:
     """Print ticket NUMBER as recorded, with the results of its draws."""
@@ -189,8 +189,8 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
 
 
 @command.command()
-@FOLDER
-@NUMBER
+@FOLDER_ARGUMENT
+@NUMBER_ARGUMENT
 def pay(folder: Path, number: int) -> None:
     """Record that ticket NUMBER was paid for."""
     with open_office(folder) as office:
@@ -199,8 +199,8 @@ def pay(folder: Path, number: int) -> None:
 
 
 @command.command()
-@FOLDER
-@NUMBER
+@FOLDER_ARGUMENT
+@NUMBER_ARGUMENT
 def cancel(folder: Path, number: int) -> None:
     """Cancel ticket NUMBER before its first draw."""
     with open_office(folder) as office:
@@ -208,7 +208,7 @@ def cancel(folder: Path, number: int) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 def close(folder: Path) -> None:
     """Close the sales for the next draw; tickets for it that are not paid for become void."""
     with open_office(folder) as office:
@@ -216,7 +216,7 @@ def close(folder: Path) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 @add_format_options
 def draw(folder: Path, *, output_format: OutputFormat) -> None:
     """Hold the closed draw: print its numbers in order, and what each winning ticket won."""
@@ -249,8 +249,8 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
 
 
 @command.command()
-@FOLDER
-@click.option("--reason", type=REASON, required=True, help="Why the draw cannot be held.")
+@FOLDER_ARGUMENT
+@click.option("--reason", type=REASON_TYPE, required=True, help="Why the draw cannot be held.")
 def fail(folder: Path, reason: str) -> None:
     """Record that the closed draw cannot be held: its stakes are given back."""
     with open_office(folder) as office:
@@ -258,7 +258,7 @@ def fail(folder: Path, reason: str) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 @click.argument("control_number")
 @click.option("--place", type=PrintedText(), required=True, help="Where the ticket is presented.")
 @click.option(
@@ -304,7 +304,7 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 def expire(folder: Path) -> None:
     """Close the tickets that are void or whose claim period is over."""
     with open_office(folder) as office:
@@ -314,7 +314,7 @@ def expire(folder: Path) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 def verify(folder: Path) -> None:
     """Recompute every entry of the journal: draws, prizes, payments and accounts."""
     with open_office(folder) as office:
@@ -328,7 +328,7 @@ def verify(folder: Path) -> None:
 
 
 @command.command()
-@FOLDER
+@FOLDER_ARGUMENT
 @add_format_options
 def totals(folder: Path, *, output_format: OutputFormat) -> None:
     """Print what was sold, paid and is owed; the accounts are compared with all tickets."""

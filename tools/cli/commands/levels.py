@@ -12,13 +12,13 @@ from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
 from meters import JournalView
 from meters.recall import read_details
-from tools.cli.journal_source import EXPORT, STATE, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, format_figure, show
 
 
 @click.command()
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """Show every progressive level the machine keeps, its contributions and claims on a link, and the last hits.

@@ -10,16 +10,16 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from meters.media import MediumLabel, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import REASON
+from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
 #: The option that names the folder of the second copy.
-_SECOND = click.option(
+_SECOND_OPTION = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 
@@ -30,8 +30,8 @@ def command() -> None:
 
 
 @command.command()
-@STATE
-@_SECOND
+@STATE_OPTION
+@_SECOND_OPTION
 @add_format_options
 def show(state: Path | None, second: Path | None, *, output_format: OutputFormat) -> None:
     """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
@@ -65,10 +65,10 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 
 
 @command.command()
-@STATE
-@_SECOND
+@STATE_OPTION
+@_SECOND_OPTION
 @click.option("--person", required=True, help="Your staff number.")
-@click.option("--reason", type=REASON, required=True, help="Why the medium is replaced.")
+@click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second one: the machine fills it at its start."""
     folder = state or default_state_dir()

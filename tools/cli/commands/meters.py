@@ -13,13 +13,13 @@ from meters import JournalView, MeterReading
 from meters.entry import encode_canonical_json
 from meters.export import READOUT_SIGNATURE_PREFIX
 from meters.keys import MachineKey
-from meters.names import NAMES, read_jurisdiction_meters
+from meters.names import METER_NAMES_BY_JURISDICTION, read_jurisdiction_meters
 from meters.reading import METER_DIGITS, compute_displayed_value
 from meters.storage import DiskStorage
 from meters.table import METER_BY_NAME, Unit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
-from tools.cli.journal_source import EXPORT, STATE, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
@@ -73,7 +73,7 @@ def _find_canonical_name(name: str) -> str:
 
     If the jurisdiction's name stands for several meters, it is the first of them.
     """
-    return next((names[name][0] for names in NAMES.values() if name in names), name)
+    return next((names[name][0] for names in METER_NAMES_BY_JURISDICTION.values() if name in names), name)
 
 
 def _build_document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
@@ -89,8 +89,8 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 
 
 @click.command()
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @click.option(
     "--where",
     multiple=True,
@@ -98,7 +98,11 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
     help="Only this part of the machine: position=1, game=..., level=...",
 )
 @click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
-@click.option("--names", type=click.Choice(sorted(NAMES)), help="Use the meter names of a jurisdiction.")
+@click.option(
+    "--names",
+    type=click.Choice(sorted(METER_NAMES_BY_JURISDICTION)),
+    help="Use the meter names of a jurisdiction.",
+)
 @click.option(
     "--digits", default=METER_DIGITS, show_default=True, help="The number of digits; larger values roll over."
 )

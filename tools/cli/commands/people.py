@@ -21,9 +21,9 @@ from egm.people import (
 )
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import REASON, PrintedText
+from tools.cli.printed_text import REASON_TYPE, PrintedText
 from tools.cli.roster_entries import renew_roster
 from tools.cli.staff import authenticate, authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, show
@@ -76,7 +76,7 @@ def _ask_new_pin(number: str) -> str:
     "--role", type=click.Choice([role.value for role in Role]), required=True, help="See `egm people roles`."
 )
 @_by
-@STATE
+@STATE_OPTION
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load_roster(state)
@@ -94,7 +94,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @click.argument("number")
 @click.option("--again", "enable", is_flag=True, help="Enable the person again.")
 @_by
-@STATE
+@STATE_OPTION
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
     roster = load_roster(find_memory_folder(state))
@@ -111,7 +111,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @command.command("pin")
 @click.argument("number")
 @_by
-@STATE
+@STATE_OPTION
 def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
     roster = load_roster(find_memory_folder(state))
@@ -128,13 +128,13 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 @command.command("renew")
 @click.option("--person", type=PrintedText(), required=True, help="Your name.")
 @click.option("--witness", required=True, help="The name of the witness.")
-@click.option("--reason", type=REASON, required=True, help="How the roster was lost.")
+@click.option("--reason", type=REASON_TYPE, required=True, help="How the roster was lost.")
 @click.option(
     "--cabinet",
     type=click.Path(path_type=Path, exists=True),
     help="The cabinet file, which names the second medium.",
 )
-@STATE
+@STATE_OPTION
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
     """Replace a lost staff roster by a new one without staff; the machine must be stopped, and both copies lost.
 
@@ -166,7 +166,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @command.command("list")
 @click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
 @add_format_options
-@STATE
+@STATE_OPTION
 def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
     """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
     roster = load_roster(find_memory_folder(state))

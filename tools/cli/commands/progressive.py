@@ -45,7 +45,7 @@ from tools.floor.progressive.certificates import (
 )
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign
-from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_controller, open_store
+from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_controller, open_store
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import Service
@@ -56,15 +56,15 @@ from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 _STAND_BY_SECONDS = 1.0
 
 #: The option that names the broker's host.
-_HOST = click.option(
+_HOST_OPTION = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The broker's host name or address."
 )
 #: The option that states the broker's port.
-_PORT = click.option(
+_PORT_OPTION = click.option(
     "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
 )
 #: The option that names the folder of the link's certificates.
-FOLDER = click.option(
+CERTIFICATES_OPTION = click.option(
     "--certificates",
     "folder",
     required=True,
@@ -87,7 +87,7 @@ def command() -> None:
     show_default=True,
     help="the broker's host name or address, for its certificate",
 )
-@_PORT
+@_PORT_OPTION
 @click.option(
     "--sign", "signs", multiple=True, default=("1",), show_default=True, help="a sign's name; repeat for more"
 )
@@ -127,7 +127,7 @@ def certificates(
     show_default=True,
     help="the broker's host name or address, as the machine reaches it",
 )
-@_PORT
+@_PORT_OPTION
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
     """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
 
@@ -172,10 +172,10 @@ def revoke_(folder: Path, name: str) -> None:
 
 @command.command()
 @click.argument("levels", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@FOLDER
-@STORE
-@_HOST
-@_PORT
+@CERTIFICATES_OPTION
+@STORE_OPTION
+@_HOST_OPTION
+@_PORT_OPTION
 @click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
 @click.option("--stand-by", is_flag=True, help="wait until no other controller uses the store")
 @click.option(
@@ -324,7 +324,7 @@ async def _open_store(
 
 
 @command.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def show(*, store: str | None, output_format: OutputFormat) -> None:
     """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
@@ -367,7 +367,7 @@ def _format_amount(value: Any) -> str:
 
 
 @command.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def register(*, store: str | None, output_format: OutputFormat) -> None:
     """List every hit: machine, combination, time, amount, payment method (I-17)."""
@@ -402,7 +402,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
 
 
 @command.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List what each progressive level showed at the end of each day (I-16)."""
@@ -415,7 +415,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
 
 @command.command("admit")
 @click.argument("machine")
-@STORE
+@STORE_OPTION
 def admit_(machine: str, store: str | None) -> None:
     """Allow MACHINE (its serial number) to enrol in progressive levels."""
     with open_controller(store) as controller:
@@ -425,7 +425,7 @@ def admit_(machine: str, store: str | None) -> None:
 
 @command.command()
 @click.argument("machine")
-@STORE
+@STORE_OPTION
 def dismiss(machine: str, store: str | None) -> None:
     """Stop MACHINE from enrolling in progressive levels; its contributions stay in them."""
     with open_controller(store) as controller:
@@ -436,7 +436,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @command.command("give-up")
 @click.argument("level")
 @click.argument("successor")
-@STORE
+@STORE_OPTION
 def close_level(level: str, successor: str, store: str | None) -> None:
     """Close the progressive LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with open_controller(store) as controller:
@@ -445,9 +445,9 @@ def close_level(level: str, successor: str, store: str | None) -> None:
 
 
 @command.command()
-@FOLDER
-@_HOST
-@_PORT
+@CERTIFICATES_OPTION
+@_HOST_OPTION
+@_PORT_OPTION
 @click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
 @click.option("--currency", default="CAD", show_default=True, help="the currency of the amounts (ISO 4217)")
 @click.option("--name", default="1", show_default=True, help="this sign's name, as in its certificate")

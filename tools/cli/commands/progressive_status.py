@@ -11,7 +11,7 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
-from tools.cli.printed_text import REASON
+from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import (
     BAD_STYLE,
@@ -27,7 +27,7 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.holding import RULING_AWARD, RULING_DECLINE, find_claim_to_rule_on
-from tools.floor.progressive.opening import STORE, open_controller
+from tools.floor.progressive.opening import STORE_OPTION, open_controller
 from tools.floor.progressive.signs import read_signs
 
 #: Kinds of event that staff should investigate.
@@ -46,7 +46,7 @@ _SUSPICIOUS_EVENT_KINDS = (
 
 
 @click.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def status(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
@@ -114,7 +114,7 @@ def _read_status(controller: Controller) -> dict[str, Any]:
 
 @click.command("forget-sign")
 @click.argument("sign")
-@STORE
+@STORE_OPTION
 def forget_sign(sign: str, store: str | None) -> None:
     """Remove SIGN from the list of signs that must report."""
     with open_controller(store) as controller:
@@ -123,7 +123,7 @@ def forget_sign(sign: str, store: str | None) -> None:
 
 
 @click.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def held(*, store: str | None, output_format: OutputFormat) -> None:
     """List the implausible claims and payments that were held, and the rulings on them.
@@ -154,13 +154,13 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="your staff number")
 @click.option("--second", required=True, help="the second person's staff number")
-@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded.")
+@click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
     help="the state folder in which the staff is enrolled (`egm people`)",
 )
-@STORE
+@STORE_OPTION
 def rule(
     claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
 ) -> None:
@@ -179,7 +179,7 @@ def rule(
 
 
 @click.command()
-@STORE
+@STORE_OPTION
 @add_format_options
 def prizes(*, store: str | None, output_format: OutputFormat) -> None:
     """List every mystery prize: its commitment and, once won, its secret and the wager that reached it.

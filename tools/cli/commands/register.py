@@ -25,7 +25,7 @@ from tools.audit.collusion import (
 )
 from tools.audit.statement import Period, compute_statement
 from tools.cli.day import Day
-from tools.cli.journal_source import EXPORT, STATE, iter_journals
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
     BAD_STYLE,
@@ -47,7 +47,7 @@ _STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYL
 #: How the verdict on two positions is printed.
 _STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
 #: The option that names the folder of the second copy.
-MEDIUM = click.option(
+MEDIUM_OPTION = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 
@@ -71,8 +71,8 @@ def list_(*, output_format: OutputFormat) -> None:
 
 @command.command("show")
 @click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print one of the machine's registers, oldest line first."""
@@ -102,8 +102,8 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
     type=click.IntRange(1),
     help="Only this player position: its buy-ins, wagers, wins and cash-outs.",
 )
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def statement_(
     *, by: Period, position: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
@@ -149,8 +149,8 @@ def statement_(
     sign. Exit status 1 if there is a sign.
     """
 )
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print the flows of money between positions at poker, and the signs of collusion."""
@@ -182,8 +182,8 @@ def _find_unit(meter: str, currency: str) -> str:
 
 
 @command.command()
-@STATE
-@MEDIUM
+@STATE_OPTION
+@MEDIUM_OPTION
 @add_format_options
 def identities(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """Print who was paid by hand or excluded, and whether each record matches the journal's commitment.
@@ -236,8 +236,8 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 
 
 @command.command()
-@STATE
-@MEDIUM
+@STATE_OPTION
+@MEDIUM_OPTION
 @click.option(
     "--before", required=True, metavar="YYYY-MM-DD", type=Day(), help="Erase records older than this day."
 )

@@ -7,7 +7,7 @@ import click
 
 from paytables.wording import format_percent
 from tools.audit.returns import EXPLAINED_Z, GameReturn, iter_returns
-from tools.cli.journal_source import EXPORT, STATE, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
 from tools.cli.tables import (
     BAD_STYLE,
     DOUBT_STYLE,
@@ -26,8 +26,8 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 
 
 @click.command()
-@STATE
-@EXPORT
+@STATE_OPTION
+@EXPORT_OPTION
 @add_format_options
 def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).

@@ -100,8 +100,8 @@ def battery(
     finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
     both are reported.
     """
-    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
-    from tools.lab.rng.battery.run import GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
+    from tools.lab.rng.battery.planted import PLANTED_DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
+    from tools.lab.rng.battery.run import TESTED_GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
@@ -112,9 +112,9 @@ def battery(
     console = Terminal()
     verdicts: list[GameVerdict] = []
     try:
-        for name in names or GAMES:
-            game, default_plays = GAMES[name]
-            outcomes = DEFECTS[planted] if planted else draw_honestly
+        for name in names or TESTED_GAMES:
+            game, default_plays = TESTED_GAMES[name]
+            outcomes = PLANTED_DEFECTS[planted] if planted else draw_honestly
             with show_progress(f"testing {name}, {plays or default_plays:,} plays"):
                 verdicts.append(run_game(name, game, plays or default_plays, alpha, create_source, outcomes))
             _print_verdict(console, verdicts[-1])
@@ -190,14 +190,20 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
 
     The data is the laboratory's deterministic stream, one seed per replication, so the counts are reproducible.
     """
-    from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, list_off_level_tests  # noqa: PLC0415
+    from tools.lab.rng.battery.calibration import (  # noqa: PLC0415
+        CALIBRATED_GAMES,
+        SIGNIFICANCE_LEVELS,
+        calibrate,
+        list_off_level_tests,
+    )
 
     console = Terminal()
     calibrations = []
-    for name in CALIBRATED:
+    for name in CALIBRATED_GAMES:
         calibrations.append(calibrate(name, replications, first_seed))
         alarms = ", ".join(
-            f"{count} at {level}" for level, count in zip(LEVELS, calibrations[-1].family_alarms, strict=True)
+            f"{count} at {level}"
+            for level, count in zip(SIGNIFICANCE_LEVELS, calibrations[-1].family_alarms, strict=True)
         )
         console.print(
             f"{name}: {format_count(len(calibrations[-1].tests), 'test')},"
@@ -208,7 +214,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": f"egm rng calibrate --replications {replications} --first-seed {first_seed}",
             "python": platform.python_version(),
-            "levels": LEVELS,
+            "levels": SIGNIFICANCE_LEVELS,
             "games": [dataclasses.asdict(calibration) for calibration in calibrations],
         }
         write_result(json_file, json.dumps(record, indent=1) + "\n")

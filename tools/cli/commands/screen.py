@@ -10,7 +10,7 @@ import click
 
 from egm.config.cabinet_file import POSITIONS_MAX, StateFolder
 from tools.cli.commands.par import load
-from tools.cli.journal_source import STATE
+from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
@@ -81,7 +81,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
 
 @command.command()
-@STATE
+@STATE_OPTION
 @click.option("--top", is_flag=True, help="Print the address of the top screen.")
 @click.option(
     "--position",

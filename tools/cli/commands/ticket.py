@@ -41,8 +41,8 @@ from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
-from tools.cli.journal_source import STATE
-from tools.cli.printed_text import REASON
+from tools.cli.journal_source import STATE_OPTION
+from tools.cli.printed_text import REASON_TYPE
 from tools.cli.result_file import write_result
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, build_number_column, show
@@ -95,7 +95,7 @@ _second = click.option(
     "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
 )
 #: The option with the reason.
-_why = click.option("--why", type=REASON, required=True, help="The reason; it is recorded.")
+_why = click.option("--why", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 #: The argument with the ticket's number.
 _number = click.argument("number", callback=_parse_digits)
 #: The option for the language of a drawn ticket.
@@ -154,7 +154,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     """Return a CLI command for an action by enrolled staff on a ticket; ``act`` returns a text about what it did."""
 
     @_number
-    @STATE
+    @STATE_OPTION
     @_medium
     @_person
     @_second
@@ -235,7 +235,7 @@ def command() -> None:
 # ---------------------------------------------------------------- looking
 @command.command("check")
 @_number
-@STATE
+@STATE_OPTION
 @_medium
 @add_format_options
 def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
@@ -266,7 +266,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
 
 
 @command.command("list")
-@STATE
+@STATE_OPTION
 @click.option(
     "--only",
     type=click.Choice([state.value for state in TicketState]),
@@ -303,7 +303,7 @@ def list_(
 
 
 @command.command("report")
-@STATE
+@STATE_OPTION
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
 @_medium
 @add_format_options
@@ -357,7 +357,7 @@ def report(
 
 
 @command.command("payees")
-@STATE
+@STATE_OPTION
 @_medium
 @add_format_options
 def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
@@ -388,7 +388,7 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
 
 @command.command("prove")
 @_number
-@STATE
+@STATE_OPTION
 @_medium
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     """Prove a ticket from the machine's journals alone. Exit status 1 if a machine has redeemed it.
@@ -467,7 +467,7 @@ def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -
 
 
 @command.command("restore")
-@STATE
+@STATE_OPTION
 @_medium
 @_person
 @click.option("--second", required=True, help="The second person's staff number.")

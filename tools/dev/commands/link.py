@@ -13,13 +13,13 @@ from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.dev.progressive.campaign import Campaign, run_campaign
-from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_store
+from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_store
 
 
 @click.command()
 @click.option("--scenarios", default=1000, show_default=True, type=WholeNumber(min=1))
 @click.option("--seed", default=1, show_default=True, type=int, help="the same seed gives the same faults")
-@STORE
+@STORE_OPTION
 def command(*, scenarios: int, seed: int, store: str | None) -> None:
     """Inject faults into a progressive link, then check that every contribution and hit is exact to the fraction.
 

@@ -109,7 +109,7 @@ class TicketExpired:
 
 
 #: The kind of the entry with each record.
-KINDS: Final[Mapping[type, str]] = {
+KIND_BY_RECORD_CLASS: Final[Mapping[type, str]] = {
     OfficeOpened: "keno.opened",
     TicketSold: "keno.sold",
     TicketPaid: "keno.paid",

@@ -35,7 +35,7 @@ from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_options
 from paytables.keno.ticket import restrict_tables
 from tools.floor.keno.entries import (
-    KINDS,
+    KIND_BY_RECORD_CLASS,
     DrawFailed,
     DrawHeld,
     OfficeOpened,
@@ -164,7 +164,10 @@ class KenoOffice:
         state = {_OFFICE_KEY: to_json(office_opened), _COUNTERS_KEY: to_json(Counters())}
         journal.append(
             Transaction(
-                id="keno-office", kind=KINDS[OfficeOpened], record=to_json(office_opened), state=state
+                id="keno-office",
+                kind=KIND_BY_RECORD_CLASS[OfficeOpened],
+                record=to_json(office_opened),
+                state=state,
             )
         )
         return cls(journal, game, now)
@@ -471,7 +474,7 @@ class KenoOffice:
         self.journal.append(
             Transaction(
                 id=entry_id,
-                kind=KINDS[type(record)],
+                kind=KIND_BY_RECORD_CLASS[type(record)],
                 transfers=transfers,
                 record=to_json(record),
                 state=state,

@@ -15,7 +15,7 @@ from paytables import Game, PaytableError, ReplayDraw
 from paytables.contract import Json
 from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord, TicketState
 from tools.floor.keno.entries import (
-    KINDS,
+    KIND_BY_RECORD_CLASS,
     DrawFailed,
     DrawHeld,
     OfficeOpened,
@@ -28,7 +28,9 @@ from tools.floor.keno.entries import (
 )
 from tools.floor.keno.office import TICKET_KEY_PREFIX, KenoOffice
 
-_RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
+_RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {
+    kind: record for record, kind in KIND_BY_RECORD_CLASS.items()
+}
 
 
 class _JournalInMemory:

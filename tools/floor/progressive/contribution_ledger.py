@@ -10,7 +10,7 @@ from fractions import Fraction
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL_SHARE
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
-from tools.floor.progressive.mystery import COMBINATION, MysteryPrizes, claim_id
+from tools.floor.progressive.mystery import MYSTERY_COMBINATION, MysteryPrizes, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -57,7 +57,7 @@ class ContributionLedger:
                 claim=claim_id(prize),
                 after=contribution.sequence,
                 shown_cents=record.level.shown_cents,
-                combination=COMBINATION,
+                combination=MYSTERY_COMBINATION,
             ),
         )
         self._mysteries.store_win(session, prize, hit)

@@ -17,7 +17,7 @@ from tools.floor.progressive.store import Session
 CLAIM_PREFIX = "mystery."
 """The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit."""
 #: The combination that the register states for a mystery prize.
-COMBINATION = "mystery"
+MYSTERY_COMBINATION = "mystery"
 
 
 class MysteryError(OperatorError):

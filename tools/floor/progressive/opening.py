@@ -16,7 +16,7 @@ from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
 REPORTED_ERRORS = (LocalError, OperatorError)
 
 #: The command-line option that names the store.
-STORE = click.option(
+STORE_OPTION = click.option(
     "--store",
     default=None,
     help="an SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder)",

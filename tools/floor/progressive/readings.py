@@ -10,7 +10,7 @@ from egm.progressive.messages import Value
 from tools.floor.progressive.signs import SignRecord
 
 #: The possible states of a sign.
-_STATUSES: Final = ("lit", "dark", "silent")
+_SIGN_STATUSES: Final = ("lit", "dark", "silent")
 
 
 class Readings:
@@ -37,7 +37,7 @@ class Readings:
             "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
         )
         for sign in signs:
-            for status_name in _STATUSES:
+            for status_name in _SIGN_STATUSES:
                 status.add_metric([sign.id, status_name], status_name == sign.status)
         alive = GaugeMetricFamily(
             "egm_progressive_alive_timestamp_seconds",

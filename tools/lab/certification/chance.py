@@ -8,17 +8,17 @@ from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE, MAIN
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
-from tools.lab.certification.depicted import WAYS, build_wager, depicted_odds
+from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, depicted_odds
 from tools.lab.certification.finding import Case, Finding, Rule, Status, status_from_check
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import choose_as_player
 
 #: Games played per bet and decision policy, to see what is drawn on the way.
-_GAMES: Final = 50
+_GAMES_PER_POLICY: Final = 50
 #: The most games played to find a win, for a bet of which neither prizes nor a distribution are known.
-_GAMES_OF_WIN: Final = 400
+_GAMES_TO_WIN_MAX: Final = 400
 #: Words that the game's rules use for holding reels, by language.
-_HOLD: Final[Mapping[str, tuple[str, ...]]] = {
+_HOLD_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("hold", "held"),
     "fr": ("garde", "conserv", "bloqu", "reten"),
 }
@@ -44,10 +44,10 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, for all decisions of the player."""
     bets = [bet for bet in case.analysis.bets if bet.options]
-    for name, option in WAYS.items() if bets else ():
+    for name, option in OPTION_BY_POLICY.items() if bets else ():
         decisions = 0
         for bet in bets:
-            for _ in range(_GAMES):
+            for _ in range(_GAMES_PER_POLICY):
                 decision_count, draws = _play_game(case, bet, option, decisions)
                 decisions += decision_count
                 if not draws:
@@ -58,9 +58,8 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
                         f"bet {bet.bet}, {name}: no random number was drawn",
                     )
                     return
-        evidence = (
-            f"{name}: {format_count(_GAMES * len(bets), 'game')}, {format_count(decisions, 'decision')}"
-        )
+        games_text = format_count(_GAMES_PER_POLICY * len(bets), "game")
+        evidence = f"{name}: {games_text}, {format_count(decisions, 'decision')}"
         yield Finding("draw-on-every-path", ("B-01",), Status.PASS, evidence)
         if not decisions:
             return
@@ -97,7 +96,7 @@ def strategy(case: Case) -> Iterator[Finding]:
         getattr(table, "player_holds", False) for table in rules.definition.stage.values()
     )
     for code in case.profile.languages if holds_reels else ():
-        if not any(word in case.game.help.get(code, "").lower() for word in _HOLD[code]):
+        if not any(word in case.game.help.get(code, "").lower() for word in _HOLD_WORDS[code]):
             reason = f"the rules in {code} do not say that reels may be held"
             yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, reason)
     for bet in case.analysis.bets:
@@ -143,7 +142,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
                 evidence += (
                     f"; game {games_to_win} was the first to win"
                     if games_to_win
-                    else f"; none of {format_count(_GAMES_OF_WIN, 'game')} won"
+                    else f"; none of {format_count(_GAMES_TO_WIN_MAX, 'game')} won"
                 )
             status = status_from_check(ok=bet.rtp > 0 and bool(wins or games_to_win))
         if prizes_never_won:
@@ -157,7 +156,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
     """Play games of a bet until one wins more than its stakes; return the number played, or 0 if none won."""
     game = case.game.with_table_state(bet.table)
-    for n in range(1, _GAMES_OF_WIN + 1):
+    for n in range(1, _GAMES_TO_WIN_MAX + 1):
         wager = build_wager(game, bet)
         outcome = play_with_answers(
             game.play(wager, case.draw), wager, lambda decision: choose_as_player(decision, case.draw)

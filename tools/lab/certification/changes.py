@@ -31,9 +31,9 @@ class Class(StrEnum):
 
 
 #: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
-_THEME: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
+_THEME_KEYS: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
 #: Information for the player or the operator, and the choice among approved options.
-_NOTICE: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
+_NOTICE_KEYS: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,9 @@ def _iter_changed_leaves(path: Path, old_value: Any, new_value: Any) -> Iterator
 
 def _classify_leaf(path: Path, old_value: Any, new_value: Any) -> Class:
     """Return the kind of approval that a changed value at this path of a definition needs."""
-    if path[:2] in _THEME or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
+    if path[:2] in _THEME_KEYS or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
         return Class.THEME
-    if path[:2] in _NOTICE:
+    if path[:2] in _NOTICE_KEYS:
         return Class.NOTICE
     if path == ("game", "denominations_cents") and set(new_value or ()) < set(old_value or ()):
         return Class.NOTICE  # only approved values, fewer of them

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, Game, RecordingDraw, Wager
-from paytables.contract import FACES, Play
+from paytables.contract import DIE_FACES, Play
 from paytables.game import Rules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
-from paytables.poker.paigow.rules import POSITION_SPOTS
+from paytables.poker.paigow.rules import POSITIONS_DEALT
 from paytables.poker.two_hands import TwoHandsRules
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels.bonus import WheelBonus
@@ -31,13 +31,13 @@ from tools.lab.certification.finding import Case, Finding, Status, status_from_c
 #: The requirements that the check covers.
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
 #: Decision policies: the option taken, given the number of earlier decisions and the number of options.
-WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
+OPTION_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _decisions, _options: 0,
     "always the last": lambda _decisions, options: options - 1,
     "by turns": lambda answered, options: answered % options,
 }
 #: The number of different cards in a pack, by the game's id, if it is not 52.
-_PACK: Final = {"super-pan-9": 36}
+_PACK_CARDS_BY_GAME: Final = {"super-pan-9": 36}
 #: The draw that decides which position gets the first cards of Pai Gow poker.
 _FIRST_POSITION: Final = "first position"
 
@@ -88,7 +88,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
-    return RealObject((1,) * (_PACK.get(game.family, 52) + joker), may_be_several_packs=True)
+    return RealObject((1,) * (_PACK_CARDS_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True)
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
@@ -97,10 +97,10 @@ def _count_equal_parts(rules: Rules) -> int | None:
     The presentation says which object the screen draws. None for any other object.
     """
     if isinstance(rules, TwoHandsRules):
-        return POSITION_SPOTS
+        return POSITIONS_DEALT
     presentation = rules.build_presentation()
     if "dice" in presentation:
-        return FACES
+        return DIE_FACES
     parts = presentation.get("wheel", presentation.get("parts"))
     return len(parts) if isinstance(parts, list) else None
 
@@ -197,7 +197,7 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.with_table_state(bet.table)
         wager = build_wager(game, bet)
-        for policy in WAYS.values():
+        for policy in OPTION_BY_POLICY.values():
             draw = RecordingDraw(case.draw)
             play, answer, decisions = game.play(wager, draw), None, 0
             try:

@@ -27,9 +27,9 @@ from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import extract_files
 from tools.lab.certification.submission import (
-    BATTERY,
-    FINDINGS,
-    SOFTWARE,
+    BATTERY_FILE,
+    FINDINGS_ENDING,
+    SOFTWARE_MANIFEST_NAME,
     build_packages,
     list_built_files,
     read_pages,
@@ -40,11 +40,11 @@ from tools.lab.parsheet.forms import to_csv
 from tools.lab.rng.service import start_service
 
 #: The ending of a package's file name.
-_WHEEL: Final = ".whl"
+_WHEEL_ENDING: Final = ".whl"
 #: The ending of a source archive's file name.
-_SOURCE: Final = ".tar.gz"
+_SOURCE_ARCHIVE_ENDING: Final = ".tar.gz"
 #: The most differing files that are named.
-_SHOWN: Final = 3
+_NAMED_FILES_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +133,20 @@ def _compare_packages(
 def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(facts["files"])
-    archive = next(name for name in names if name.endswith(_SOURCE))
-    wheel = next(name for name in names if name.endswith(_WHEEL))
-    signed = load_signed(folder / SOFTWARE, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
+    archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
+    wheel = next(name for name in names if name.endswith(_WHEEL_ENDING))
+    signed = load_signed(
+        folder / SOFTWARE_MANIFEST_NAME, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip()
+    )
     with tempfile.TemporaryDirectory() as unpacked:
         with tarfile.open(folder / archive) as source:
             extract_files(source, Path(unpacked))
-        root = Path(unpacked) / archive.removesuffix(_SOURCE)
+        root = Path(unpacked) / archive.removesuffix(_SOURCE_ARCHIVE_ENDING)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
         yield from _compare_packages(folder, build_packages(root), archive, wheel)
         copied = read_pages(root)
     yield ReproducedItem(
-        f"{SOFTWARE} of {wheel}",
+        f"{SOFTWARE_MANIFEST_NAME} of {wheel}",
         _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
     )
     yield _compare_installed_software(signed)
@@ -156,11 +158,17 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     }
     yield from (_compare_file(folder, name, documents[name]) for name in sorted(documents))
     for game in games:
-        name = f"{game.id}{FINDINGS}"
+        name = f"{game.id}{FINDINGS_ENDING}"
         yield _reproduce_verdicts(
             folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
         )
-    other_names = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
+    other_names = {
+        archive,
+        wheel,
+        SOFTWARE_MANIFEST_NAME,
+        BATTERY_FILE,
+        *(f"{game.id}{FINDINGS_ENDING}" for game in games),
+    }
     unknown_names = set(names) - documents.keys() - other_names
     yield ReproducedItem(
         "every file of the bundle",
@@ -192,6 +200,6 @@ def _describe_wheel_differences(wheel_digests: Mapping[str, str], listed_digests
 def _format_some_names(names: Iterable[str]) -> str:
     """Return the first few of the names and the total number, as text."""
     all_names = list(names)
-    return ", ".join(all_names[:_SHOWN]) + (
-        f" and {len(all_names) - _SHOWN} more" if all_names[_SHOWN:] else ""
+    return ", ".join(all_names[:_NAMED_FILES_MAX]) + (
+        f" and {len(all_names) - _NAMED_FILES_MAX} more" if all_names[_NAMED_FILES_MAX:] else ""
     )

@@ -43,15 +43,19 @@ from tools.lab.simulation import (
 
 #: A simulation this many standard errors away fails; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normally distributed yet.
-WRONG_Z = 6
+FAILING_Z = 6
 #: All bets of a game together are closer to normal than each alone, and fail at fewer standard errors.
-WRONG_TOGETHER_Z = 5
+FAILING_JOINT_Z = 5
 #: The fewest games of a bet without an exact distribution that are compared with its return.
 _GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
-_DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
+_DOUBLE_UP_WORDS = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: The bets to which a profile's minimum return applies, as text.
-_MINIMUM_OF = {"bet": "of each bet", "game": "of the game's best bet", "nothing": "that no bet must reach"}
+_MINIMUM_RETURN_SCOPE_TEXTS = {
+    "bet": "of each bet",
+    "game": "of the game's best bet",
+    "nothing": "that no bet must reach",
+}
 #: The largest value of a ten-digit meter, in minor units.
 METER_CENTS_MAX = 9_999_999_999
 
@@ -79,7 +83,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
             ("C-05", "C-06", "R-09"),
             Status.PASS if rtp >= floor.least else Status.FAIL if bet_below_floor else Status.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
-            f"the minimum return {_MINIMUM_OF[floor.of]} is {format_percent(floor.least)}",
+            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.of]} is {format_percent(floor.least)}",
         )
 
 
@@ -417,7 +421,7 @@ def double_up(case: Case) -> Iterator[Finding]:
     codes_without_rule = [
         code
         for code in case.profile.languages
-        if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
+        if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP_WORDS.get(code, ()))
     ]
     faults += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
     limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
@@ -477,7 +481,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             "simulation",
             ("R-10", "B-08"),
             Status.FAIL
-            if abs(verdict.z) > WRONG_Z
+            if abs(verdict.z) > FAILING_Z
             else Status.NOTED
             if abs(verdict.z) > INTERVAL_Z
             else Status.PASS,
@@ -502,7 +506,7 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     return Finding(
         "simulation",
         ("R-10", "B-08"),
-        Status.FAIL if worst > WRONG_TOGETHER_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
+        Status.FAIL if worst > FAILING_JOINT_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
         f"{format_count(bets, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
     )
 
@@ -577,7 +581,7 @@ RULES: tuple[Rule, ...] = (
 
 
 #: The subject of a rule that may not apply to a game, if the rule's name does not say it.
-_NONE_OF = {
+_NOT_APPLICABLE_TEXTS = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "the game has no bet that can be played alone",
     "levy": "the players do not play against each other",
@@ -599,5 +603,5 @@ def check_every_rule(case: Case) -> list[Finding]:
 
 def _build_not_applicable(rule: Rule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
-    evidence = f"not applicable: {_NONE_OF.get(rule.__name__, 'the game has nothing that this rule covers')}"
-    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, evidence)
+    reason = _NOT_APPLICABLE_TEXTS.get(rule.__name__, "the game has nothing that this rule covers")
+    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, f"not applicable: {reason}")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from egm.errors import OperatorError
 
 #: The most files that an error names.
-_SHOWN: Final = 3
+_NAMED_FILES_MAX: Final = 3
 
 
 def find_commit(root: Path, out: Path) -> str:
@@ -37,10 +37,12 @@ def find_commit(root: Path, out: Path) -> str:
         paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
     status = _run_git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
     if changed_files := [line[3:] for line in status.split("\0") if line]:
-        omission_note = f" and {len(changed_files) - _SHOWN} more" if changed_files[_SHOWN:] else ""
+        omission_note = (
+            f" and {len(changed_files) - _NAMED_FILES_MAX} more" if changed_files[_NAMED_FILES_MAX:] else ""
+        )
         raise OperatorError(
-            f"{root}: {', '.join(changed_files[:_SHOWN])}{omission_note}: not committed; a submission is made of a"
-            " commit. Commit, stash or remove what has changed since"
+            f"{root}: {', '.join(changed_files[:_NAMED_FILES_MAX])}{omission_note}: not committed; a submission is"
+            " made of a commit. Commit, stash or remove what has changed since"
         )
     return commit
 

@@ -30,7 +30,7 @@ from paytables import Analysis, Game
 from paytables.source import Source
 from tools.lab.certification.finding import Case, Finding
 from tools.lab.certification.source import check_key_absent, export, find_commit
-from tools.lab.documents import PARTS
+from tools.lab.documents import FORMATTER_BY_DOCUMENT
 from tools.lab.manual import AUDIENCES, format_manual
 from tools.lab.markdown import format_table
 from tools.lab.parsheet import build_sheet
@@ -40,17 +40,17 @@ from tools.lab.symbol_sheet import draw_symbol_sheet
 #: Games with the findings of each rule.
 CheckedGames: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
 #: The folder of the bundle.
-FOLDER: Final = "submission"
+SUBMISSION_FOLDER: Final = "submission"
 #: The software manifest, in the form that a cabinet file may pin.
-SOFTWARE: Final = "software.json"
+SOFTWARE_MANIFEST_NAME: Final = "software.json"
 #: The picture of all symbols.
-SYMBOLS: Final = "symbols.png"
+SYMBOLS_PICTURE_NAME: Final = "symbols.png"
 #: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
-SCOPE: Final = Scope(cabinet_definitions=(), libraries=False, bytecode=False)
+MANIFEST_SCOPE: Final = Scope(cabinet_definitions=(), libraries=False, bytecode=False)
 #: Parts of a checkout that no build contains: developers' tools, and test rigs.
-NOT_BUILT: Final = ("tools/dev/", "egm/testing/")
+UNBUILT_FOLDERS: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that are included unchanged: security and recovery, the display, the RNG, wiring.
-PAGES: Final[Mapping[str, str]] = {
+SOURCE_PAGE_BY_NAME: Final[Mapping[str, str]] = {
     "architecture.md": "ARCHITECTURE.md",
     "changes.md": "CHANGELOG.md",
     "computer.md": "docs/image.md",
@@ -63,11 +63,11 @@ PAGES: Final[Mapping[str, str]] = {
 
 
 #: The result of the RNG battery, as `egm rng battery --json` writes it: supplied, not made here.
-BATTERY: Final = "battery.json"
+BATTERY_FILE: Final = "battery.json"
 #: The ending of the file names of games' findings.
-FINDINGS: Final = ".findings.json"
+FINDINGS_ENDING: Final = ".findings.json"
 #: How to build from the source archive; the packages needed are pinned in the source.
-BUILDING: Final = """# building
+BUILD_INSTRUCTIONS: Final = """# building
 
 The source archive and the wheel of this submission are made of the commit its manifest names. To make them
 again from the archive alone, with Python 3.11 or later:
@@ -106,13 +106,16 @@ def build_submission(
         source = Path(folder) / "source"
         export(root, commit, source)
         files = {**build_packages(source), **read_pages(source)}
-    files |= {**write_game_documents(games, profile, commands), SOFTWARE: sign_software_manifest(key)}
+    files |= {
+        **write_game_documents(games, profile, commands),
+        SOFTWARE_MANIFEST_NAME: sign_software_manifest(key),
+    }
     for case, findings in checked_games:
         text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
-        files[f"{case.game.id}{FINDINGS}"] = text.encode()
-    missing_files = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
+        files[f"{case.game.id}{FINDINGS_ENDING}"] = text.encode()
+    missing_files = [f"{BATTERY_FILE}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
-        files[BATTERY], missing_files = battery, []
+        files[BATTERY_FILE], missing_files = battery, []
     check_key_absent(files, key)
     return files, {**_list_facts(checked_games), "commit": commit, "missing": missing_files}
 
@@ -152,21 +155,25 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
         version=version("open-egm"),
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         reason="submitted to a laboratory",
-        libraries=SCOPE.libraries,
-        bytecode=SCOPE.bytecode,
+        libraries=MANIFEST_SCOPE.libraries,
+        bytecode=MANIFEST_SCOPE.bytecode,
         files=compute_digests(list_built_files()),
     )
-    return manifest.sign(manifest.encode_unsigned(content), key, SOFTWARE)
+    return manifest.sign(manifest.encode_unsigned(content), key, SOFTWARE_MANIFEST_NAME)
 
 
 def list_built_files() -> dict[str, Path]:
     """Return the files of the running software that a built package contains, by name."""
-    return {name: path for name, path in list_software_files(SCOPE).items() if not name.startswith(NOT_BUILT)}
+    return {
+        name: path
+        for name, path in list_software_files(MANIFEST_SCOPE).items()
+        if not name.startswith(UNBUILT_FOLDERS)
+    }
 
 
 def read_pages(root: Path) -> dict[str, bytes]:
     """Return the documentation pages that the certification bundle contains unchanged."""
-    return {name: (root / path).read_bytes() for name, path in PAGES.items()}
+    return {name: (root / path).read_bytes() for name, path in SOURCE_PAGE_BY_NAME.items()}
 
 
 def write_game_documents(
@@ -193,16 +200,16 @@ def write_game_documents(
         for audience in AUDIENCES
         for language in profile.languages
     }
-    texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in PARTS.items()}
+    texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in FORMATTER_BY_DOCUMENT.items()}
     texts |= {
         "meters.md": _format_meters(),
         "signals.md": _format_signals(),
         "commands.md": f"# commands\n\n{commands}\n",
     }
-    texts["building.md"] = BUILDING
+    texts["building.md"] = BUILD_INSTRUCTIONS
     with tempfile.TemporaryDirectory() as folder:
-        draw_symbol_sheet(Path(folder) / SYMBOLS)
-        documents[SYMBOLS] = (Path(folder) / SYMBOLS).read_bytes()
+        draw_symbol_sheet(Path(folder) / SYMBOLS_PICTURE_NAME)
+        documents[SYMBOLS_PICTURE_NAME] = (Path(folder) / SYMBOLS_PICTURE_NAME).read_bytes()
     return documents | {name: text.encode() for name, text in texts.items()}
 
 

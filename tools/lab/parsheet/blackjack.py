@@ -11,7 +11,7 @@ from tools.lab.parsheet.figures import to_exact_data
 from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
 
 #: The meaning of the chart's letters.
-_KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
+_CHART_LEGEND = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 
 def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
@@ -31,7 +31,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
     facts += _build_insurance_rows(definition)
     facts += [
         ("mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))),
-        ("key", _KEY),
+        ("key", _CHART_LEGEND),
         (
             "each hand of a split",
             "is played by its own cards and the dealer's first, whatever the other hands are",

@@ -21,17 +21,25 @@ from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
 #: How the figures were derived, as text for the reader.
-DERIVATION = (
+DERIVATION_TEXT = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
     "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
 )
 #: What a signature covers, as text for the reader.
-SIGNATURE = (
+SIGNATURE_TEXT = (
     "A sheet has no signature of its own. In a bundle of `egm certify` it is signed with the laboratory's key, "
     "which `egm certify --verify` checks; a sheet printed by `egm par` is not signed."
 )
 #: Upper ends of the classes in which a distribution is printed, in bets.
-CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
+WIN_CLASS_ENDS = (
+    Fraction(1),
+    Fraction(2),
+    Fraction(5),
+    Fraction(10),
+    Fraction(20),
+    Fraction(50),
+    Fraction(100),
+)
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
@@ -67,8 +75,8 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
             }
             for prize in game.list_prizes_in_kind()
         ],
-        "derivation": DERIVATION,
-        "signature": SIGNATURE,
+        "derivation": DERIVATION_TEXT,
+        "signature": SIGNATURE_TEXT,
     }
 
 
@@ -209,7 +217,7 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
     low: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)
     first = 0
-    for high in (*CLASSES, None):
+    for high in (*WIN_CLASS_ENDS, None):
         end = len(wins) if high is None else bisect_left(wins, high * cost)
         inside = {win: distribution.counts[win] for win in wins[first:end]}
         first = end

@@ -19,11 +19,15 @@ from tools.lab.rng.errors import InvalidSample
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
 #: The number of 16-bit units that one Generate call gives.
-_UNITS = REQUEST_BYTES_MAX // 2
+_UNITS_PER_REQUEST = REQUEST_BYTES_MAX // 2
 #: Units of selections processed at once: enough to be worth an array, few enough for the processor's cache.
-_UNITS_AT_ONCE = 8 * _UNITS
+_UNITS_AT_ONCE = 8 * _UNITS_PER_REQUEST
 #: The array type of a word, by its length in bytes.
-_WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+_WORD_TYPE_BY_BYTES: dict[int, np.dtype[np.unsignedinteger]] = {
+    2: np.dtype("<u2"),
+    4: np.dtype("<u4"),
+    8: np.dtype("<u8"),
+}
 
 #: An array of unsigned numbers.
 Array = NDArray[np.unsignedinteger]
@@ -77,7 +81,7 @@ class BulkDraws:
         _check_count(count)
         if bound == 1:
             return np.zeros(count, dtype=np.uint8)
-        dtype = _WORDS[width]
+        dtype = _WORD_TYPE_BY_BYTES[width]
         outcomes = np.empty(count, dtype=dtype)
         drawn_count = consecutive_rejections = 0
         while drawn_count < count:
@@ -184,8 +188,12 @@ class BulkDraws:
 
     def _read_units(self, count: int) -> NDArray[np.uint16]:
         """Return the next ``count`` units of 16 bits."""
-        blocks = [self._read(2 * min(_UNITS, count - at)) for at in range(0, count, _UNITS)]
-        return np.frombuffer(blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORDS[2])
+        blocks = [
+            self._read(2 * min(_UNITS_PER_REQUEST, count - at)) for at in range(0, count, _UNITS_PER_REQUEST)
+        ]
+        return np.frombuffer(
+            blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORD_TYPE_BY_BYTES[2]
+        )
 
 
 def _check_count(count: int) -> None:

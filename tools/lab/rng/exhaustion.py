@@ -11,7 +11,7 @@ from rng.scaling import choose_word_size
 from tools.lab.rng.bulk import BulkDraws
 
 #: Ranges whose word has 16 bits.
-BOUNDS: Final = range(2, 257)
+EXHAUSTED_BOUNDS: Final = range(2, 257)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

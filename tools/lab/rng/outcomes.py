@@ -26,7 +26,7 @@ from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.errors import InvalidSample, InvalidWeights
 
 #: Plays drawn at once by the bulk code.
-_BATCH: Final = 10_000
+_PLAYS_AT_ONCE: Final = 10_000
 
 Deal: TypeAlias = Callable[[Draw], Sequence[int]]
 """A function that draws the numbers of one play of a game."""
@@ -182,5 +182,5 @@ def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int
 def collect_in_bulk(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
     """Yield the outcomes of ``plays`` plays, drawn from raw output by the bulk code."""
     draws = BulkDraws(create_raw_reader(service))
-    for first in range(0, plays, _BATCH):
-        yield from game.draw_many(draws, min(_BATCH, plays - first)).tolist()
+    for first in range(0, plays, _PLAYS_AT_ONCE):
+        yield from game.draw_many(draws, min(_PLAYS_AT_ONCE, plays - first)).tolist()

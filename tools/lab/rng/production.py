@@ -21,7 +21,7 @@ from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.outcomes import Numbers, Selection
 
 #: Plays drawn and compared at once.
-_AT_ONCE: Final = 10_000
+_PLAYS_AT_ONCE: Final = 10_000
 
 
 class _Tap:
@@ -62,9 +62,12 @@ class Production:
 
         Raises :class:`~rng.errors.SelfTestFailed` at the first play that differs.
         """
-        batches = range(0, plays, _AT_ONCE)
+        batches = range(0, plays, _PLAYS_AT_ONCE)
         return np.concatenate(
-            [self._play_and_compare(name, game, first, min(_AT_ONCE, plays - first)) for first in batches]
+            [
+                self._play_and_compare(name, game, first, min(_PLAYS_AT_ONCE, plays - first))
+                for first in batches
+            ]
         )
 
     def _play_and_compare(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 #: The full dieharder run stored in the repository, with its command and date in its first lines.
-DIEHARDER: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
+DIEHARDER_FILE: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
 
 #: Precedes, in the stored run's first lines, a source file that produced the tested bytes.
-_MADE_BY: Final = "made by "
+_SOURCE_FILE_PREFIX: Final = "made by "
 #: The root folder of the source.
-_ROOT: Final = Path(__file__).parents[3]
+_SOURCE_ROOT: Final = Path(__file__).parents[3]
 
 #: Blocks that rngtest tests.
 _RNGTEST_BLOCKS: Final = 1000
@@ -60,14 +60,16 @@ class Dieharder:
         """Return how many p-values dieharder assessed as ``assessment``."""
         return sum(line.assessment == assessment for line in self.lines)
 
-    def list_changed_sources(self, root: Path = _ROOT) -> tuple[str, ...]:
+    def list_changed_sources(self, root: Path = _SOURCE_ROOT) -> tuple[str, ...]:
         """Return the source files that produced the tested bytes and whose code has changed since.
 
         The stored provenance has two digests of each file: of its bytes, and of its code without comments
         (:func:`compute_code_digest`). The files are looked up in ``root``.
         """
         source_digests = [
-            line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)
+            line.removeprefix(_SOURCE_FILE_PREFIX).split()
+            for line in self.provenance
+            if line.startswith(_SOURCE_FILE_PREFIX)
         ]
         return tuple(
             name
@@ -94,7 +96,7 @@ def _is_text(statement: ast.stmt) -> bool:
     )
 
 
-def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
+def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
     """Parse dieharder's table. Raises ValueError, naming the line, if it is not a valid one."""
     provenance, lines = [], []
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

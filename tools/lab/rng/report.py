@@ -23,17 +23,17 @@ from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import SELF_TESTS
 from tools.lab.rng import production
-from tools.lab.rng.battery.calibration import LEVELS
+from tools.lab.rng.battery.calibration import SIGNIFICANCE_LEVELS
 from tools.lab.rng.battery.judgement import judge
-from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, GameVerdict
-from tools.lab.rng.exhaustion import BOUNDS, exhaust_range
+from tools.lab.rng.battery.run import RETEST_FACTOR, TESTED_GAMES, GameVerdict
+from tools.lab.rng.exhaustion import EXHAUSTED_BOUNDS, exhaust_range
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
-CALIBRATION: Final = Path(__file__).with_name("evidence") / "calibration.json"
+CALIBRATION_FILE: Final = Path(__file__).with_name("evidence") / "calibration.json"
 
 #: The statement at the beginning of the report.
-STATEMENT: Final = (
+SELF_ASSESSMENT_TEXT: Final = (
     "This is a self-assessment by the project that wrote the generator. It is not a certificate, no "
     "accredited laboratory has taken part in it, and no regulator has accepted it."
 )
@@ -44,7 +44,7 @@ STANDARDS: Final = (
     "GLI-19 v3.0 chapter 3, as public compliance matrices render it: the text itself was not at hand",
 )
 #: What the report does not show.
-LIMITS: Final = (
+LIMITATIONS: Final = (
     "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
     "Statistics see large bias only. That scaling has none is proved in section 6; each play is held in 7.",
     "The state is overwritten when service ends; copies inside CPython and OpenSSL cannot be reached.",
@@ -54,7 +54,7 @@ LIMITS: Final = (
 #: Samples of the jitter source from which its min-entropy is estimated.
 _JITTER_SAMPLES: Final = 100_000
 #: The folder of the generator's source.
-_SOURCE: Final = Path(rng.__file__).parent
+_RNG_SOURCE_FOLDER: Final = Path(rng.__file__).parent
 
 #: A report, or a part of it, as JSON data.
 Report = dict[str, Any]
@@ -72,9 +72,12 @@ def estimate_min_entropy(samples: bytes) -> float:
 
 def _list_source_files() -> list[dict[str, str]]:
     """Return the path and SHA-256 of each source file of the random number generator."""
-    paths = sorted(path for path in _SOURCE.rglob("*.py") if "__pycache__" not in path.parts)
+    paths = sorted(path for path in _RNG_SOURCE_FOLDER.rglob("*.py") if "__pycache__" not in path.parts)
     return [
-        {"file": str(path.relative_to(_SOURCE.parent)), "sha256": sha256(path.read_bytes()).hexdigest()}
+        {
+            "file": str(path.relative_to(_RNG_SOURCE_FOLDER.parent)),
+            "sha256": sha256(path.read_bytes()).hexdigest(),
+        }
         for path in paths
     ]
 
@@ -105,7 +108,7 @@ def build_report(
     scaling = _check_scaling(verdicts)
     has_passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
     return {
-        "statement": STATEMENT,
+        "statement": SELF_ASSESSMENT_TEXT,
         "title": "Random number generator of open-egm: self-assessment",
         "version": version("open-egm"),
         "date": now.astimezone(UTC).isoformat(timespec="seconds"),
@@ -151,11 +154,11 @@ def build_report(
             }
             for verdict in verdicts
         ],
-        "calibration": json.loads(CALIBRATION.read_text(encoding="utf-8")),
+        "calibration": json.loads(CALIBRATION_FILE.read_text(encoding="utf-8")),
         "collective": _judge_all_games(verdicts, alpha),
         "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
         "entropy": _measure_entropy_sources(),
-        "limits": list(LIMITS),
+        "limits": list(LIMITATIONS),
         "command": command,
     }
 
@@ -167,12 +170,12 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
     uniform becomes a row with its error rather than stopping the report.
     """
     game_bounds = sorted(
-        {bound for verdict in verdicts for bound in production.list_ranges(GAMES[verdict.game][0])}
+        {bound for verdict in verdicts for bound in production.list_ranges(TESTED_GAMES[verdict.game][0])}
     )
     rows: list[Report] = []
     for code_name, bounds, proof in (
         ("machine", game_bounds, production.exhaust_production_range),
-        ("compiled", BOUNDS, exhaust_range),
+        ("compiled", EXHAUSTED_BOUNDS, exhaust_range),
     ):
         for bound in bounds:
             row: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
@@ -202,7 +205,7 @@ def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
                     if not judge(verdict.runs[-1].results, level).has_passed
                 ],
             }
-            for level in LEVELS
+            for level in SIGNIFICANCE_LEVELS
         ],
     }
 

@@ -17,18 +17,18 @@ from tools.lab.rng.outcomes import KENO, Numbers, Selection
 from tools.lab.rng.stream import LaboratoryStream
 
 #: The game and number of plays of a replication: enough for every test's distribution to hold, and no more.
-CALIBRATED: Final[dict[str, tuple[Numbers | Selection, int]]] = {
+CALIBRATED_GAMES: Final[dict[str, tuple[Numbers | Selection, int]]] = {
     "reels": (Numbers(22, 5), 20_000),
     "keno": (KENO, 32_000),
     "cards": (Selection(52, 52), 14_000),
 }
 #: Levels at which false alarms are counted.
-LEVELS: Final = (0.05, 0.01)
+SIGNIFICANCE_LEVELS: Final = (0.05, 0.01)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
-    """How often one test rejects good data at each of :data:`LEVELS`, and how uniform its p-values are."""
+    """How often one test rejects good data at each of :data:`SIGNIFICANCE_LEVELS`, and how uniform its p-values are."""
 
     test: str
     detail: str
@@ -66,15 +66,15 @@ def compute_false_alarm_range(replications: int, level: float, outside: float) -
 
 
 def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
-    """Run every test of the game ``name`` in :data:`CALIBRATED` on good data, once for each seed."""
-    game, plays = CALIBRATED[name]
+    """Run every test of the game ``name`` in :data:`CALIBRATED_GAMES` on good data, once for each seed."""
+    game, plays = CALIBRATED_GAMES[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    family = [0] * len(LEVELS)
+    family = [0] * len(SIGNIFICANCE_LEVELS)
     for seed in range(first_seed, first_seed + replications):
         results = run_all_tests(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
         for result in results:
             p_values[result.test, result.detail].append(result.p_value)
-        for i, level in enumerate(LEVELS):
+        for i, level in enumerate(SIGNIFICANCE_LEVELS):
             family[i] += not judge(results, level).has_passed
     return Calibration(
         game=name,
@@ -86,7 +86,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
                 test=test,
                 detail=detail,
                 replications=len(values),
-                alarms=tuple(sum(p < level for p in values) for level in LEVELS),
+                alarms=tuple(sum(p < level for p in values) for level in SIGNIFICANCE_LEVELS),
                 evenness=float(stats.kstest(values, "uniform").pvalue),
             )
             for (test, detail), values in p_values.items()
@@ -96,9 +96,9 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
 
 
 #: The probability that a calibrated test is outside its band.
-_OUTSIDE: Final = 1e-4
+_OUTSIDE_BAND_PROBABILITY: Final = 1e-4
 #: A count of repeated plays is a whole number, so its p-values are discrete and never quite uniform.
-_STEPPED: Final = "duplicates"
+_DISCRETE_TEST: Final = "duplicates"
 
 
 def list_off_level_tests(calibration: Calibration) -> list[str]:
@@ -107,8 +107,8 @@ def list_off_level_tests(calibration: Calibration) -> list[str]:
     A single test may deviate either way; the tests judged together only by rejecting too often.
     """
     sentences = []
-    for i, level in enumerate(LEVELS):
-        low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE)
+    for i, level in enumerate(SIGNIFICANCE_LEVELS):
+        low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE_BAND_PROBABILITY)
         sentences += [
             f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
             f"not {low} to {high}"
@@ -120,6 +120,6 @@ def list_off_level_tests(calibration: Calibration) -> list[str]:
     sentences += [
         f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
         for test in calibration.tests
-        if test.test != _STEPPED and test.evenness < _OUTSIDE
+        if test.test != _DISCRETE_TEST and test.evenness < _OUTSIDE_BAND_PROBABILITY
     ]
     return sentences

@@ -28,7 +28,7 @@ from tools.lab.rng.battery.result import (
 )
 
 #: Distances, in games, at which the same position is compared with itself.
-LAGS = (1, 2, 3)
+SERIAL_TEST_LAGS = (1, 2, 3)
 #: The coupon collector works outcome by outcome; more outcomes than this only take time.
 _COUPON_OUTCOMES_MAX = 2_000_000
 
@@ -163,7 +163,7 @@ def run_interplay_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that each position is independent of the same position a few plays earlier."""
     for i in range(data.shape[1]):
-        for lag in LAGS:
+        for lag in SERIAL_TEST_LAGS:
             detail = f"position {i + 1}, {lag} later"
             yield compute_contingency_result(
                 "serial correlation", detail, data[:-lag, i], data[lag:, i], bound

@@ -16,7 +16,7 @@ from rng.errors import InvalidPolicy
 from tools.lab.rng.battery.result import StatisticalResult
 
 #: With fewer degrees of freedom a perfect fit is not rare, because counts are whole numbers.
-_DOF_BOTH_ENDS: Final = 3
+_TWO_SIDED_DOF_MIN: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def judge(results: Sequence[StatisticalResult], alpha: float) -> Judgement:
     members += [
         (f"{r.test}, {r.detail}: the other end", 1 - r.p_value)
         for r in results
-        if r.dof is None or r.dof >= _DOF_BOTH_ENDS
+        if r.dof is None or r.dof >= _TWO_SIDED_DOF_MIN
     ]
     members.append(("the p-values together are not even", evenness))
     judged = zip(members, adjust_by_holm([p for _, p in members]), strict=True)

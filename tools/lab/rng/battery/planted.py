@@ -67,7 +67,7 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 #: The planted defects by name.
-DEFECTS: Final[dict[str, Defect]] = {
+PLANTED_DEFECTS: Final[dict[str, Defect]] = {
     "modulo-bias": plant_modulo_bias,
     "sticky": plant_repeated_plays,
     "correlated-pair": plant_correlated_pair,

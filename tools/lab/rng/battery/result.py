@@ -11,7 +11,7 @@ from scipy import stats
 from rng.errors import RngError
 
 #: Cells expected less often than this are merged with their neighbours.
-EXPECTED_MIN: Final = 5.0
+CELL_EXPECTATION_MIN: Final = 5.0
 
 #: An array of whole numbers.
 Ints = NDArray[np.integer[Any]]
@@ -46,13 +46,13 @@ class StatisticalResult:
 def merge_small_cells(
     observed: Sequence[float] | Ints, expected: Sequence[float] | Floats
 ) -> tuple[Floats, Floats]:
-    """Return both series with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
+    """Return both series with neighbouring cells merged until each is expected :data:`CELL_EXPECTATION_MIN` times."""
     cells: list[tuple[float, float]] = []
     observed_sum = expected_sum = 0.0
     for o, e in zip(observed, expected, strict=True):
         observed_sum += float(o)
         expected_sum += float(e)
-        if expected_sum >= EXPECTED_MIN:
+        if expected_sum >= CELL_EXPECTATION_MIN:
             cells.append((observed_sum, expected_sum))
             observed_sum = expected_sum = 0.0
     if cells:

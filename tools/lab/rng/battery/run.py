@@ -19,7 +19,7 @@ from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, 
 from tools.lab.rng.production import Production
 
 #: The games tested by default, each with its number of plays.
-GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
+TESTED_GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
     "reels": (REELS, 400_000),
     "long-reels": (LONG_REELS, 400_000),
     "dice": (DICE, 400_000),

@@ -12,7 +12,7 @@ from scipy import stats
 
 from tools.lab.rng.battery import independent
 from tools.lab.rng.battery.result import (
-    EXPECTED_MIN,
+    CELL_EXPECTATION_MIN,
     Floats,
     Ints,
     StatisticalResult,
@@ -28,17 +28,17 @@ from tools.lab.rng.battery.result import (
 )
 
 #: How many numbers at the front of a selection are tested for repetition.
-_HAND = 5
+_REPEATED_HAND_NUMBERS = 5
 #: How many numbers at the front of a selection are tested for their order.
-_ORDERED = 4
+_ORDER_TEST_NUMBERS = 4
 #: Plays processed at once, in tests that split plays up.
-_PART = 100_000
+_PLAYS_AT_ONCE = 100_000
 
 
 def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
     """Yield the plays in parts; each part begins with the last ``shared`` plays of the previous one."""
-    for first in range(0, max(1, len(data) - shared), _PART):
-        yield data[first : first + _PART + shared]
+    for first in range(0, max(1, len(data) - shared), _PLAYS_AT_ONCE):
+        yield data[first : first + _PLAYS_AT_ONCE + shared]
 
 
 def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
@@ -91,8 +91,10 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult
     """Test ordered pairs of neighbouring numbers: one pair per play, at each position in turn."""
     plays, picks = data.shape
     cells = population * (population - 1)
-    if plays < EXPECTED_MIN * cells:
-        raise TooFewOutcomes(f"{plays} plays for {cells} pairs; {EXPECTED_MIN * cells:.0f} are needed")
+    if plays < CELL_EXPECTATION_MIN * cells:
+        raise TooFewOutcomes(
+            f"{plays} plays for {cells} pairs; {CELL_EXPECTATION_MIN * cells:.0f} are needed"
+        )
     rows = np.arange(plays)
     pick = rows % (picks - 1)
     first, second = data[rows, pick].astype(np.int64), data[rows, pick + 1].astype(np.int64)
@@ -212,7 +214,7 @@ def run_serial_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
 
 def run_repeated_hands_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often the same hand, in any order, is drawn again."""
-    size = min(_HAND, data.shape[1])
+    size = min(_REPEATED_HAND_NUMBERS, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
     for i in range(size):
@@ -223,9 +225,9 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Statistical
 
 def run_permutation_test(data: Ints, _population: int) -> Iterator[StatisticalResult]:
     """Test that the first four numbers are drawn in every order equally often."""
-    if data.shape[1] < _ORDERED:
+    if data.shape[1] < _ORDER_TEST_NUMBERS:
         return
-    codes = independent.encode_order_patterns(data[:, :_ORDERED].astype(np.int64))
+    codes = independent.encode_order_patterns(data[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
     observed = np.bincount(codes, minlength=24)
     yield compute_chi_square_result(
         "permutation", "first four", observed, np.full(24, len(data) / 24), outcomes=len(data)
