@@ -75,7 +75,7 @@ class JournalLocation:
         )
 
     @property
-    def archives(self) -> tuple[Path, ...]:
+    def archive_folders(self) -> tuple[Path, ...]:
         """Return the archive folder of each medium in use."""
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 

@@ -98,7 +98,7 @@ class Journal(JournalView):
             key.public_key,
             key,
             storage=location.storage,
-            archives=location.archives,
+            archives=location.archive_folders,
         )
 
     @classmethod

@@ -184,7 +184,7 @@ class JournalView:
         first_sequences = log.list_segment_starts()
         base = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(
-            location.storage, location.archives[1:], self._read_boundary
+            location.storage, location.archive_folders[1:], self._read_boundary
         ).iter_bodies(after):
             if sequence > base:
                 break
@@ -383,7 +383,7 @@ def open_view(
     except BaseException:
         database.close()
         raise
-    archives = JournalLocation(medium, *media).archives
+    archives = JournalLocation(medium, *media).archive_folders
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 

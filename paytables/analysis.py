@@ -349,7 +349,7 @@ class BetAnalysis:
         return tuple(prize for prize in self.prizes if not prize.rate)
 
     @property
-    def multiplied(self) -> tuple[PrizeFigures, ...]:
+    def prizes_with_multipliers(self) -> tuple[PrizeFigures, ...]:
         """Return the prizes whose average payment differs from their own credits because of multipliers."""
         return tuple(
             p for p in self.prizes if p.compute_mean_credits(self.cost_credits) not in {None, p.credits}

@@ -244,7 +244,7 @@ class BlackjackRules(SeatedRules):
         )
 
     @cached_property
-    def _house(self) -> ExactHouseRules:
+    def _exact_house_rules(self) -> ExactHouseRules:
         """Return the house rules in the form that a round reads."""
         return self.definition.house
 
@@ -252,7 +252,7 @@ class BlackjackRules(SeatedRules):
     def _best_play(self) -> PackedStrategy | None:
         """Return the best strategy that the definition stores, or None if it stores none for these rules."""
         proof = self.definition.proved.get(MAIN)
-        return None if proof is None else read_advice(self._house, proof.policy)
+        return None if proof is None else read_advice(self._exact_house_rules, proof.policy)
 
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table state.
@@ -265,7 +265,7 @@ class BlackjackRules(SeatedRules):
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
-        return BlackjackRound(self.definition, self._house, self._best_play, bets, viewer).play(
+        return BlackjackRound(self.definition, self._exact_house_rules, self._best_play, bets, viewer).play(
             self.table, draw
         )
 

@@ -59,10 +59,10 @@ def count_duel_results(
     starts = np.cumsum([0] + [comb(cards, size) for size in range(dealer.size + 1)])
     table = np.zeros(starts[-1], dtype=np.int32)
     weakest_first = np.argsort(dealers, kind="stable")
-    hands = dealer.members[weakest_first]
+    hands = dealer.cards_by_set[weakest_first]
     dealer_hands = dealers[weakest_first]
     asking = np.argsort(strengths, kind="stable")
-    player_hands = player.members[chosen]
+    player_hands = player.cards_by_set[chosen]
     columns = cards if up else 1
     counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
     fill_table, count_hands = _compile_kernels()

@@ -64,23 +64,23 @@ class CardSets:
         )
 
     @cached_property
-    def suits(self) -> Ints:
+    def suit_masks(self) -> Ints:
         """Return the ranks of each set of cards as bits, 13 per suit, clubs lowest. The joker has no bit."""
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
         return (
-            self.smaller_sets.suits[self.index_without_highest_card]
+            self.smaller_sets.suit_masks[self.index_without_highest_card]
             | np.array(bits, dtype=np.int64)[self.highest_card]
         )
 
     @cached_property
-    def members(self) -> Ints:
+    def cards_by_set(self) -> Ints:
         """Return the cards of each set, ascending, as the rows of an array."""
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
         return np.hstack(
-            [self.smaller_sets.members[self.index_without_highest_card], self.highest_card[:, None]]
+            [self.smaller_sets.cards_by_set[self.index_without_highest_card], self.highest_card[:, None]]
         )
 
     @cached_property
@@ -89,7 +89,7 @@ class CardSets:
 
         The chosen set has its suits in ascending order of their bits.
         """
-        masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
+        masks = [self.suit_masks >> 13 * suit & 8191 for suit in range(4)]
         chosen_sets = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
         is_same_mask = [masks[n][chosen_sets] == masks[n + 1][chosen_sets] for n in range(3)]
         class_sizes = np.full(len(chosen_sets), 24, dtype=np.int64)
@@ -106,7 +106,7 @@ class CardSets:
     def suit_class_by_set(self) -> Ints:
         """Return, for each set of cards, the index in :attr:`list_suit_classes` of its class."""
         chosen_sets, _ = self.list_suit_classes
-        parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
+        parts = np.stack([self.suit_masks >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
         if self.cards > JOKER:
@@ -119,7 +119,7 @@ class CardSets:
     def compute_strengths(self, order: RankingRules) -> Ints:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
         ranking = HandRanking(order)
-        states, keys = self._states
+        states, keys = self._rank_combinations
         best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
         if not any("flush" in name for name in order.categories):
             return best
@@ -130,7 +130,7 @@ class CardSets:
             fitting = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
             table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
         for suit in range(4):
-            masks = self.suits >> 13 * suit & (8191 & ~odd)
+            masks = self.suit_masks >> 13 * suit & (8191 & ~odd)
             np.maximum(best, table[wilds, masks], out=best)
         return best
 
@@ -144,12 +144,12 @@ class CardSets:
         return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
 
     @cached_property
-    def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
+    def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """Return, for each set of cards, the index of its combination of ranks, and the list of these combinations."""
         steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
-        fewer, _ = self.smaller_sets._states  # noqa: SLF001 (another object of this class)
+        fewer, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)
         return steps[-1][fewer[self.index_without_highest_card], self.highest_card >> 2], keys
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:
@@ -177,7 +177,7 @@ class CardSets:
         Bit n of ``held_mask`` says that the n-th lowest card of the hand is held.
         """
         number = np.zeros(len(chosen), dtype=np.int64)
-        cards = self.members[chosen]
+        cards = self.cards_by_set[chosen]
         for held, index in enumerate([index for index in range(self.size) if held_mask >> index & 1], 1):
             binomial = np.array([comb(card, held) for card in range(self.cards)])
             number += binomial[cards[:, index]]

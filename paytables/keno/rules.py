@@ -40,10 +40,10 @@ class KenoRules(Tableless):
 
         Other tickets may cost other amounts.
         """
-        return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offers}))
+        return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offered_tickets}))
 
     @cached_property
-    def _offers(self) -> list[tuple[TicketForm, int]]:
+    def _offered_tickets(self) -> list[tuple[TicketForm, int]]:
         """Return every form of play (a ticket offered by name) with every stake that it may be bought for."""
         marks = self.definition.marks
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
@@ -89,7 +89,7 @@ class KenoRules(Tableless):
         """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")
-        for form, stake in self._offers:
+        for form, stake in self._offered_tickets:
             form_ticket = self.build_form_ticket(form, stake)
             if options.get("form", form.id) == form.id and form_ticket.cost == credits_:
                 return form_ticket
@@ -217,7 +217,7 @@ class KenoRules(Tableless):
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
-        offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offers]
+        offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offered_tickets]
         return figures.analyse(self.definition, self.tables, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

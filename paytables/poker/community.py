@@ -100,9 +100,9 @@ class HoldemSolver:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
         self.tables = build_tables(streets.lowest_opening_strength)
         self.flops, self.like = build_sets(52, 3).list_suit_classes
-        self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
+        self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
         """The three cards of each class of flops."""
-        self.holes = build_sets(52, 2).members
+        self.holes = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
         self.pays = np.array(streets.super_pays, dtype=np.int64)
         """The bonus pay of each combination, lowest first, in units."""

@@ -81,13 +81,13 @@ class _SmallStage(ABC):
         return self._compute_distribution()
 
     @cached_property
-    def _table(self) -> RunFigures:
+    def _play_figures(self) -> RunFigures:
         """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
         return build_run_figures(self._distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the bonus stage, which always include second moments."""
-        return self._table
+        return self._play_figures
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class PickBonus(_SmallStage):
     @property
     def worst_mean(self) -> Fraction:
         """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
-        return self._table.mean
+        return self._play_figures.mean
 
     def run(self, draw: Draw) -> Running:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
@@ -149,7 +149,7 @@ class PickBonus(_SmallStage):
             (tuple(p.count for p in self.items), 0, ()): 1
         }
         finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for n, orders in enumerate(self._orders):
+        for n, orders in enumerate(self._order_counts):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given_awards), cases in unfinished.items():
@@ -167,7 +167,7 @@ class PickBonus(_SmallStage):
         return dict(finished_chances)
 
     @property
-    def _orders(self) -> list[int]:
+    def _order_counts(self) -> list[int]:
         """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.items)
         return list(
@@ -193,7 +193,7 @@ class PickBonus(_SmallStage):
         """Return, for each item, the mean number of opened boxes in one play that contain it."""
         rates = [Fraction(0)] * len(self.items)
         unfinished = {tuple(p.count for p in self.items): 1}
-        for orders in self._orders:
+        for orders in self._order_counts:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened_counts = [0] * len(self.items)
             for counts, cases in unfinished.items():
@@ -319,7 +319,7 @@ class HoldBonus(_SmallStage):
         )
 
     @cached_property
-    def _coins(self) -> Mapping[int, Fraction]:
+    def _coin_count_chances(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         chance_by_coins: dict[int, Fraction] = defaultdict(Fraction)
         unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respins): Fraction(1)}
@@ -344,14 +344,14 @@ class HoldBonus(_SmallStage):
         return sum(p.count for p in self.items)
 
     @cached_property
-    def _table(self) -> RunFigures:
+    def _play_figures(self) -> RunFigures:
         """Return the exact figures of one play, from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.items), self._total_weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.items), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
-        for coins, p in self._coins.items():
+        for coins, p in self._coin_count_chances.items():
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
@@ -371,8 +371,8 @@ class HoldBonus(_SmallStage):
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
-            if coins in self._coins:
-                scale = self._coins[coins] / self._total_weight**coins
+            if coins in self._coin_count_chances:
+                scale = self._coin_count_chances[coins] / self._total_weight**coins
                 for credits_, cases in sums.items():
                     distribution[credits_ + fixed, given_awards] += cases * scale
             grown: dict[int, int] = defaultdict(int)
@@ -384,10 +384,10 @@ class HoldBonus(_SmallStage):
 
     def _compute_item_rates(self) -> list[tuple[BonusItem, Fraction]]:
         """Return each kind of coin with its mean number in a play, and the full-board prize with its probability."""
-        mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
+        mean = sum((n * p for n, p in self._coin_count_chances.items()), Fraction(0))
         rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
         if self.full is not None:
-            rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
+            rows.append((self.full, self._coin_count_chances.get(self.cells, Fraction(0))))
         return rows
 
     def list_prize_rates(self) -> list[PrizeRate]:

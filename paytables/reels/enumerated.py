@@ -80,13 +80,13 @@ class _Enumerated(ReelsStageBase, ABC):
         return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property
-    def _table(self) -> RunFigures:
+    def _play_figures(self) -> RunFigures:
         """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
         return build_run_figures(self._enumeration.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play of the stage, which always include second moments."""
-        return self._table
+        return self._play_figures
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
@@ -255,10 +255,12 @@ class HeldReels(_Enumerated):
 
     def find_best_hold(self, stops: Sequence[int]) -> int:
         """Return the mask of the reels that the best strategy holds after a first spin with these stops."""
-        return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
+        return self.strategy[
+            tuple(self._column_classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))
+        ]
 
     @cached_property
-    def _classes(self) -> list[list[int]]:
+    def _column_classes(self) -> list[list[int]]:
         """Return, for each reel, the class number of each column; columns that pay alike share a class.
 
         Columns pay alike if every pay component reads the same letter in them.
@@ -272,13 +274,13 @@ class HeldReels(_Enumerated):
     @property
     def _enumerated_counts(self) -> list[int]:
         """Return, for each reel, how many classes of equivalent columns it has."""
-        return [max(classes) + 1 for classes in self._classes]
+        return [max(classes) + 1 for classes in self._column_classes]
 
     @cached_property
-    def _weights(self) -> list[list[int]]:
+    def _class_weights(self) -> list[list[int]]:
         """Return, for each reel, how many of its equally likely cases show a column of each class."""
         reel_weights = []
-        for classes, weights in zip(self._classes, self.reels.column_weights, strict=True):
+        for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
             counts = [0] * (max(classes) + 1)
             for n, weight in zip(classes, weights, strict=True):
                 counts[n] += weight
@@ -286,12 +288,12 @@ class HeldReels(_Enumerated):
         return reel_weights
 
     @cached_property
-    def _windows(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
+    def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
         """Return the credits and the hits of every window of column classes."""
         reels = self.reels
         examples = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
-            for x, classes in enumerate(self._classes)
+            for x, classes in enumerate(self._column_classes)
         ]
         return {
             key: reels.evaluate([examples[x][n] for x, n in enumerate(key)])
@@ -305,16 +307,16 @@ class HeldReels(_Enumerated):
         Keys are the column classes of the held reels. Each final window counts with the weights of the reels
         that spin again.
         """
-        count = len(self._classes)
+        count = len(self._column_classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
-        for key, (credits_, _) in self._windows.items():
+        for key, (credits_, _) in self._window_results.items():
             if not credits_:
                 continue
             for mask in range(1 << count):
                 cases = 1
                 for x in range(count):
                     if not mask >> x & 1:
-                        cases *= self._weights[x][key[x]]
+                        cases *= self._class_weights[x][key[x]]
                 totals[mask][_select_held_columns(key, mask)] += credits_ * cases
         return totals
 
@@ -325,16 +327,16 @@ class HeldReels(_Enumerated):
         The mask has the highest expected credits; among equal ones, the fewest held reels.
         """
         self._check_size()
-        masks = range(1 << len(self._classes))
+        masks = range(1 << len(self._column_classes))
         return {
             key: max(masks, key=lambda m: (self._compute_hold_worth(key, m), -m.bit_count()))
-            for key in self._windows
+            for key in self._window_results
         }
 
     @cached_property
-    def _respins(self) -> list[int]:
+    def _respin_counts(self) -> list[int]:
         """Return, for every mask of held reels, the number of equally likely second spins of the other reels."""
-        count = len(self._classes)
+        count = len(self._column_classes)
         return [
             prod(self.reels.case_counts[x] for x in range(count) if not mask >> x & 1)
             for mask in range(1 << count)
@@ -346,21 +348,21 @@ class HeldReels(_Enumerated):
         ``key`` has the column classes of the first window.
         """
         return Fraction(
-            self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respins[mask]
+            self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respin_counts[mask]
         )
 
     def _compute_window_odds(self, key: tuple[int, ...]) -> Fraction:
         """Return the probability of a first window with these column classes."""
-        return Fraction(prod(self._weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
+        return Fraction(prod(self._class_weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
 
     @cached_property
     def worst_mean(self) -> Fraction:
         """Return the expected credits of one play in which the player always holds the worst reels."""
         self._check_size()
-        masks = range(1 << len(self._classes))
+        masks = range(1 << len(self._column_classes))
         least = (
             self._compute_window_odds(key) * min(self._compute_hold_worth(key, m) for m in masks)
-            for key in self._windows
+            for key in self._window_results
         )
         return self.reels.multiplier * sum(least, Fraction(0))
 
@@ -375,17 +377,17 @@ class HeldReels(_Enumerated):
 
     def _enumerate(self) -> _Enumeration:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
-        count = len(self._classes)
+        count = len(self._column_classes)
         adder = _CaseAdder(self.reels.cycle**2)
         cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         for key, mask in self.strategy.items():
             cases = 1
             for x in range(count):
-                cases *= self._weights[x][key[x]]
+                cases *= self._class_weights[x][key[x]]
                 if mask >> x & 1:
                     cases *= self.reels.case_counts[x]  # the second spin of a held reel does not matter
             cases_by_hold[mask, _select_held_columns(key, mask)] += cases
-        for key, (_, hits) in self._windows.items():
+        for key, (_, hits) in self._window_results.items():
             paid_wins = self._list_won_prizes(hits)
             awards = list_awards(hits)
             cases = 0
@@ -394,7 +396,7 @@ class HeldReels(_Enumerated):
                 if first:
                     for x in range(count):
                         if not mask >> x & 1:
-                            first *= self._weights[x][key[x]]
+                            first *= self._class_weights[x][key[x]]
                     cases += first
             adder.add(paid_wins, awards, cases)
         return adder.build_result()

@@ -189,7 +189,7 @@ class ReelRules(Tableless):
         return won, rounds
 
     @cached_property
-    def _odds(self) -> Mapping[str, Mapping[str, Fraction]]:
+    def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
         """Return, for each mode, how often one game wins each progressive level on average."""
         bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
@@ -207,7 +207,7 @@ class ReelRules(Tableless):
         if not self.definition.progressive:
             return ()
         accepted = wager.options
-        times, odds = accepted["level"], self._odds.get(accepted["mode"], {})
+        times, odds = accepted["level"], self._level_rates_by_mode.get(accepted["mode"], {})
         return tuple(
             LevelPlay(
                 level=level.id,
@@ -275,7 +275,9 @@ class ReelRules(Tableless):
         The level multiplies cost and pays alike.
         """
         offered_wager = self.build_wager(wager.credits, **wager.options)
-        mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered_wager.options["mode"])
+        mode_figures = next(
+            bet for bet in self._volatility_figures.bets if bet.bet == offered_wager.options["mode"]
+        )
         level = Fraction(offered_wager.credits, mode_figures.cost_credits)
         return BetAnalysis(
             bet=mode_figures.bet,
@@ -288,7 +290,7 @@ class ReelRules(Tableless):
         )
 
     @cached_property
-    def _volatility(self) -> Analysis:
+    def _volatility_figures(self) -> Analysis:
         """Return the exact figures of every mode up to :attr:`Depth.VOLATILITY`, computed only once."""
         return self.analyse(Depth.VOLATILITY)
 

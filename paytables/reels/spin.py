@@ -118,7 +118,7 @@ class ReelSpinStage(ReelsStageBase):
         return StageRun(paid_wins, list_awards(hits), display)
 
     @cached_property
-    def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
+    def _window_counts(self) -> Mapping[tuple[int, GivenAwards], int]:
         """Return how many windows of the reels' cycle give each combination of credits and awards."""
         return compute_run_distribution(self.reels)
 
@@ -127,7 +127,7 @@ class ReelSpinStage(ReelsStageBase):
 
         This is a laboratory computation.
         """
-        return {key: Fraction(count, self.reels.cycle) for key, count in self._counts.items()}
+        return {key: Fraction(count, self.reels.cycle) for key, count in self._window_counts.items()}
 
     @cached_property
     def losing_award_chances(self) -> Mapping[GivenAwards, Fraction]:

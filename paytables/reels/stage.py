@@ -94,7 +94,7 @@ class ReelSet:
         ]
 
     @cached_property
-    def _cumulative(self) -> tuple[list[int] | None, ...]:
+    def _cumulative_weights(self) -> tuple[list[int] | None, ...]:
         """Return, for each reel, the cumulative weights of its stops, or None if all stops are equally likely."""
         return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
 
@@ -106,7 +106,7 @@ class ReelSet:
     @cached_property
     def _draw_parameters(self) -> tuple[tuple[int, str, list[int] | None], ...]:
         """Return, for each reel, the bound of its draw, the recorded purpose, and the stops' cumulative weights."""
-        return tuple(zip(self.case_counts, self._draw_purposes, self._cumulative, strict=True))
+        return tuple(zip(self.case_counts, self._draw_purposes, self._cumulative_weights, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop for each reel, with one random number each, and return the stops."""

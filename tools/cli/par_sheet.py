@@ -112,14 +112,14 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
             p.where,
             p.name,
             f"{p.credits:,}",
-            *([_format_mean(p, bet.cost_credits)] if bet.multiplied else []),
+            *([_format_mean(p, bet.cost_credits)] if bet.prizes_with_multipliers else []),
             "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
             format_one_in(p.rate),
             format_percent(p.rtp),
         )
         for p in bet.prizes
     )
-    mean = ("mean credits",) if bet.multiplied else ()
+    mean = ("mean credits",) if bet.prizes_with_multipliers else ()
     columns: Columns = (
         "stage",
         "prize",

@@ -63,7 +63,7 @@ class PaiGowPokerRules(TwoHandsRules):
     PIECE_NAMES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 
     @cached_property
-    def _house(self) -> HouseWayRules:
+    def _house_way_rules(self) -> HouseWayRules:
         """Return the house way: how the bank must divide its seven cards. It is built once."""
         return HouseWayRules(self.definition.house)
 
@@ -73,7 +73,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def find_house_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""
-        return self._house.choose_way(dealt)
+        return self._house_way_rules.choose_way(dealt)
 
     def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""

@@ -136,9 +136,9 @@ class BestAnswerAdvice:
         """Return the mean net result, in antes, of choosing ``option`` at step ``at`` and then playing best."""
         if option.fold:
             return -sum(bets.values(), Fraction(0))
-        if option.adds:
+        if option.added_stake_factor:
             name = str(option.spot)
-            bets = {**bets, name: bets.get(name, Fraction(0)) + option.adds}
+            bets = {**bets, name: bets.get(name, Fraction(0)) + option.added_stake_factor}
         return self._compute_best_mean(at + 1, bets, hole_cards, board)
 
     def _compute_best_mean(
@@ -211,7 +211,7 @@ class BestAnswerAdvice:
 
 def _sort_options_by_cost(step: RoundStep) -> list[Option]:
     """Return the options of a player decision, those that stake the least first."""
-    return sorted(step.option, key=lambda option: option.adds)
+    return sorted(step.option, key=lambda option: option.added_stake_factor)
 
 
 def _iter_bank_hands(

@@ -43,7 +43,7 @@ def solve_completions(
     chosen_hands, hands_per_class = build_sets(52, SEEN_CARDS).list_suit_classes
     counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
-        build_sets(52, SEEN_CARDS).members[chosen_hands].astype(np.int64), tables.ranks, rows, counts
+        build_sets(52, SEEN_CARDS).cards_by_set[chosen_hands].astype(np.int64), tables.ranks, rows, counts
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(returned_share.denominator, *(net.denominator for net in nets))

@@ -151,8 +151,10 @@ class PokerRules(SeatedRules):
             return self._find_most_added_from(n + 1, raised)
         return max(
             (
-                option.adds
-                + self._find_most_added_from(n + 1, raised | {str(option.spot)} if option.adds else raised)
+                option.added_stake_factor
+                + self._find_most_added_from(
+                    n + 1, raised | {str(option.spot)} if option.added_stake_factor else raised
+                )
                 for option in step.option
                 if not option.fold
             ),
@@ -162,7 +164,13 @@ class PokerRules(SeatedRules):
     def _build_raise_spot(self, stake: Stake, spot: Spot) -> Spot:
         """Return a raise's betting spot, with limits that follow from the ante's limits and the player's options."""
         options = (option for step in self.definition.step for option in step.option)
-        times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
+        times = sorted(
+            {
+                option.added_stake_factor
+                for option in options
+                if option.spot == stake.id and option.added_stake_factor
+            }
+        )
         if not times:
             return spot
         ante = self.definition.ante.limits
@@ -173,8 +181,8 @@ class PokerRules(SeatedRules):
         """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
-            if option.adds:
-                factors.setdefault(self.definition.ante.id, []).append(option.adds)
+            if option.added_stake_factor:
+                factors.setdefault(self.definition.ante.id, []).append(option.added_stake_factor)
                 factors.setdefault(str(option.spot), [])
             elif option.back is not None:
                 factors.setdefault(str(option.spot), []).append(Fraction(option.back))
@@ -254,7 +262,11 @@ class PokerRules(SeatedRules):
         """Ask one seat for its decision in a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
         ante = seat_round.bets.get(self.definition.ante.id, 0)
-        adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
+        adds = {
+            name: int(option.added_stake_factor * ante)
+            for name, option in options.items()
+            if option.added_stake_factor
+        }
         stakes = {
             name: Bet(str(options[name].spot), credits_, seat_round.seat) for name, credits_ in adds.items()
         }

@@ -143,7 +143,7 @@ class Option(Strict):
         return self
 
     @property
-    def adds(self) -> Fraction:
+    def added_stake_factor(self) -> Fraction:
         """Return the credits that the option stakes for each credit of the ante."""
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
@@ -182,7 +182,7 @@ class RoundStep(Strict):
         """Refuse a step that both deals and asks, does neither, or asks without an option that costs nothing."""
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step must have either `deal` or `ask`")
-        if self.ask is not None and not any(not option.adds for option in self.option):
+        if self.ask is not None and not any(not option.added_stake_factor for option in self.option):
             raise ValueError(f"{self.ask}: at least one option must add no stake")
         return self
 

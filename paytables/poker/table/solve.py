@@ -318,7 +318,7 @@ class StudSolver:
         worse = total - counts.closed - better - equal
         hand_counts = np.stack([counts.closed, better, equal, worse])
         if self.open_bank_card_count:
-            cards = self.player.members[self.chosen]
+            cards = self.player.cards_by_set[self.chosen]
             for index in range(self.own_card_count):
                 hand_counts[:, np.arange(len(cards)), cards[:, index]] = 0
         return hand_counts
@@ -408,7 +408,7 @@ class StudSolver:
         if not self.open_bank_card_count:
             return best
         is_held_card = np.zeros(best.shape, dtype=np.bool_)
-        cards = self.player.members[self.chosen]
+        cards = self.player.cards_by_set[self.chosen]
         for index in range(self.own_card_count):
             is_held_card[np.arange(len(cards)), cards[:, index]] = True
         counts = np.stack([((best == answer) & ~is_held_card).sum(axis=1) for answer in range(answers)])

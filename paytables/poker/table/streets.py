@@ -46,7 +46,9 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
         raise BeyondReach(
             f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
         )
-    bet_sizes = [[option.adds for option in step.option if option.adds] for step in asks]
+    bet_sizes = [
+        [option.added_stake_factor for option in step.option if option.added_stake_factor] for step in asks
+    ]
     rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _STRENGTH_BY_COMBINATION]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
     unit = lcm(
@@ -86,7 +88,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[Won, ...]:
     """Return how often each bet is paid by each row of its pay table, won and returned, in the solved game."""
     first, flop, turn, river = (
-        [(str(option.spot), option.adds) for option in step.option if option.adds]
+        [(str(option.spot), option.added_stake_factor) for option in step.option if option.added_stake_factor]
         for step in definition.step
         if step.ask is not None
     )
@@ -133,12 +135,12 @@ def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int
     Hole cards that are on the flop cannot occur; they get the option of the next ones.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
-    places = {int(option.adds * unit): index for index, option in enumerate(first)}
-    (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].adds)
+    places = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}
+    (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].added_stake_factor)
     rows = np.where(solved.bets_at_flop, bets, waits).astype(np.uint8)
     chosen_flops = build_sets(52, 3).list_suit_classes[0]
-    holes = build_sets(52, 2).members
-    for n, cards in enumerate(build_sets(52, 3).members[chosen_flops]):
+    holes = build_sets(52, 2).cards_by_set
+    for n, cards in enumerate(build_sets(52, 3).cards_by_set[chosen_flops]):
         is_taken = np.isin(holes, cards).any(axis=1)
         rows[n, is_taken] = rows[n - 1, is_taken] if n else waits
     return pack_policy(bytes(places[size] for size in solved.preflop_bets) + rows.tobytes())

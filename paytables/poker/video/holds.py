@@ -186,7 +186,7 @@ class HoldEvaluation:
     def parts(self) -> list[DealtCardsPart]:
         """Return the properties of each subset of a deal's cards; the list index has the card indices as bits."""
         wild = self.definition.deck.order.wild
-        cards = self.sets.members[self.deals].astype(np.int64).T
+        cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
         ranks, suits = np.where(plain, 1 << (cards >> 2), 0), np.where(plain, 1 << (cards & 3), 0)
         alike = {

@@ -102,7 +102,7 @@ def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
     strengths = table.compute_strengths(order)
     for _ in range(300):
         n = draw.below(table.count, "set")
-        assert rank.compute_strength(table.members[n].tolist()) == strengths[n]
+        assert rank.compute_strength(table.cards_by_set[n].tolist()) == strengths[n]
 
 
 @pytest.mark.requirement("S-15", "S-29")
@@ -171,7 +171,7 @@ def test_suit_classes_are_those_of_permuting_suits():
     chosen, like = table.list_suit_classes
     assert (len(chosen), int(like.sum())) == (1755, 22100)
     smallest = {}
-    for n, row in enumerate(table.members.tolist()):
+    for n, row in enumerate(table.cards_by_set.tolist()):
         images = (tuple(sorted(c // 4 * 4 + turn[c % 4] for c in row)) for turn in _TURNS)
         smallest.setdefault(min(images), []).append(n)
     groups = sorted(sorted(group) for group in smallest.values())
@@ -197,9 +197,11 @@ def test_sums_over_hands_that_hold_given_cards(seeded_draw):
     table, draw = build_sets(52, 4), seeded_draw("sums")
     values = np.array([draw.below(50, "value") for _ in range(table.count)])
     sums = table.sum_over_supersets(values)
-    rows = [set(row) for row in table.members.tolist()]
+    rows = [set(row) for row in table.cards_by_set.tolist()]
     for part in ([], [7], [3, 51], [0, 1, 2], [10, 20, 30, 40]):
-        number = next(n for n, row in enumerate(build_sets(52, len(part)).members.tolist()) if row == part)
+        number = next(
+            n for n, row in enumerate(build_sets(52, len(part)).cards_by_set.tolist()) if row == part
+        )
         direct = sum(int(v) for v, row in zip(values, rows, strict=True) if row >= set(part))
         assert sums[len(part)][number] == direct
 

@@ -39,7 +39,10 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
     strengths, standings, *_ = _compile_kernels()
     counted, tables = numba.njit(count_equal), build_tables(0)
     flops, like = build_sets(52, 3).list_suit_classes
-    cards, counts = build_sets(52, 3).members[flops].astype(np.int64), np.zeros((1326, 3), dtype=np.int64)
+    cards, counts = (
+        build_sets(52, 3).cards_by_set[flops].astype(np.int64),
+        np.zeros((1326, 3), dtype=np.int64),
+    )
     equal = sum(
         int(weight) * int(counted(flop, tables.ranks, len(tables.kind), strengths, standings, counts))
         for flop, weight in zip(cards, like, strict=True)

@@ -104,7 +104,7 @@ def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_dra
     stud = StudSolver(load_game(GAMES / f"{name}.toml").rules.definition)
     standings, choices, draw = stud.count_standings(), stud.list_choices(), seeded_draw(name)
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
-    known = stud.player.members[stud.chosen]
+    known = stud.player.cards_by_set[stud.chosen]
     place = {tuple(cards): n for n, cards in enumerate(known.tolist())}
     best = []
     for _ in range(deals):

@@ -203,7 +203,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
         (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
     ]:
         cards = sorted(card // 4 * 4 + turn[card % 4] for card in own)
-        rows = (stud.player.members[stud.chosen] == cards).all(axis=1)
+        rows = (stud.player.cards_by_set[stud.chosen] == cards).all(axis=1)
         if rows.any():
             seen = [card // 4 * 4 + turn[card % 4] for card in up]
             break

@@ -112,7 +112,7 @@ def test_the_simple_lists_return_what_is_published_of_them(name):
 )
 def test_a_simple_list_holds_what_its_words_say(name, dealt, held, simple):
     holds, kept = simple(name)
-    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     for turn in _TURNS:
         cards = sorted(map(brute.DECK.index, dealt.split()), key=lambda c: c // 4 * 4 + turn[c % 4])
         at = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
@@ -182,7 +182,7 @@ def test_holds_are_worth_what_drawing_every_card_says(hand):
     definition = load("jacks-or-better-9-6").rules.definition
     holds = HoldEvaluation(definition)
     values = holds.compute_mean_wins(definition.list_pays(5))
-    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     cards, column = _canonical(hand.split(), kinds)
     rest = [card for card in brute.DECK if card not in cards]
     for kept in range(32):
@@ -213,7 +213,7 @@ def test_the_best_hold_of_well_known_hands():
     definition = load("jacks-or-better-9-6").rules.definition
     holds = HoldEvaluation(definition)
     best = holds.compute_mean_wins(definition.list_pays(5)).argmax(axis=0)
-    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     kept = {
         "As Ks Qs Js Td": "As Ks Qs Js",
         "Jc Jd 2c 5c 9c": "Jc Jd",

@@ -37,7 +37,7 @@ def to_decimal(value: Fraction) -> float | None:
 def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
     """Return the notes on a bet: those of its analysis, and those that follow from its figures."""
     notes = list(bet.notes)
-    if bet.multiplied:
+    if bet.prizes_with_multipliers:
         notes.append(
             "the credits of a prize are those of a win without a multiplier; its mean credits and its return"
             " count wins as they are paid, with the multipliers of symbols, free games, falls, respins and bonuses"
