@@ -386,13 +386,13 @@ class JournalCopies:
             anchor.write(head)
         self._location.storage.sync_together([anchor.file for anchor in self._anchors])
 
-    def drop_through(self, sequence: int) -> None:
+    def remove_through(self, sequence: int) -> None:
         """Allow both copies to remove the entries up to ``sequence``, which are archived, a few at a time.
 
         Nothing is removed while the second medium is missing.
         """
         if self.log is not None:
-            self.database.drop_through(sequence)
+            self.database.remove_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
         """Check before play that both copies end with this entry, and that the next part of each copy is intact (A-03).
@@ -410,7 +410,7 @@ class JournalCopies:
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
             self.log.check_some(_SCRUB_BYTES)
-            self.log.drop_through(self.database.read_base()[0])
+            self.log.remove_through(self.database.read_base()[0])
 
 
 def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:

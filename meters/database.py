@@ -416,7 +416,7 @@ class WritableDatabase(DatabaseReader):
         if self._first <= self._archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
             self._remove_some_archived()
 
-    def drop_through(self, sequence: int) -> None:
+    def remove_through(self, sequence: int) -> None:
         """Allow the entries up to ``sequence`` to be removed, because they are archived. Later inserts remove them."""
         self._archived = sequence
 

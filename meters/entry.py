@@ -239,7 +239,7 @@ def decode(body: bytes) -> StoredEntry:
         if not raw.keys() <= _ENTRY_MEMBERS:
             unknown_names = ", ".join(sorted(raw.keys() - _ENTRY_MEMBERS))
             raise ValueError(f"not an entry: no entry has a field {unknown_names[:_SHOWN_CHARACTERS_MAX]}")
-        _check_written(raw, body)
+        _check_canonical(raw, body)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not an entry: {error}") from error
     return _decode_content(raw, body)
@@ -278,7 +278,7 @@ def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, obje
     return members_by_name
 
 
-def _check_written(raw: object, body: bytes) -> None:
+def _check_canonical(raw: object, body: bytes) -> None:
     """Raise ValueError unless an entry's bytes ``body`` are the canonical encoding of the parsed ``raw``.
 
     Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.

@@ -457,7 +457,7 @@ class Journal(JournalView):
 
     def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
         """Allow both copies to remove the entries up to the end of the archive."""
-        self._copies.drop_through(0 if boundary is None else boundary.last_sequence)
+        self._copies.remove_through(0 if boundary is None else boundary.last_sequence)
 
     def _archive_some(self) -> None:
         """Take one small step of archiving old entries, if there are enough of them.

@@ -121,7 +121,7 @@ class LogCopy:
         self._scrub: Generator[int] | None = None
         """The check of old segments that is in progress, or None."""
         self._nothing_through: int | None = (
-            None  # drop_through found no segment that ends at or before this entry
+            None  # remove_through found no segment that ends at or before this entry
         )
         self.base: tuple[int, str] = 0, GENESIS_HASH
         """Sequence and hash of the entry before the first one in the log; valid after :meth:`scan`."""
@@ -348,7 +348,7 @@ class LogCopy:
             raise JournalDamaged(str(self._folder), "a log that has entries cannot be started again")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
-    def drop_through(self, sequence: int) -> None:
+    def remove_through(self, sequence: int) -> None:
         """Remove the log's oldest segment if all of it is at or before entry ``sequence``, which is archived.
 
         Segments are removed one at a time, each durably before the next, so that a power loss never leaves a

@@ -108,14 +108,14 @@ def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> d
     returns_before = compute_bet_returns(data)
     pays_by_bet: dict[str, list[Path]] = {bet: [] for bet in returns_before}
     for key in keys:
-        returns_after = compute_bet_returns(replace_value(data, key, _pay_at(data, key) + 1))
+        returns_after = compute_bet_returns(replace_value(data, key, _get_pay_at(data, key) + 1))
         changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
         if len(changed_bets) == 1 and len(returns_before) > 1:
             pays_by_bet[changed_bets[0]].append(key)
     return {bet: own for bet, own in pays_by_bet.items() if own}
 
 
-def _pay_at(data: Mapping[str, Any], key: Path) -> int:
+def _get_pay_at(data: Mapping[str, Any], key: Path) -> int:
     """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
     pay = get_value_at(data, key)
     if not isinstance(pay, int):
@@ -154,7 +154,7 @@ def tune_pays(
     round.
     """
     for key in keys:
-        _pay_at(data, key)
+        _get_pay_at(data, key)
     best = dict(data)
     progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
@@ -308,7 +308,7 @@ def tune_strips(
     per round.
     """
 
-    def distance(candidate: Mapping[str, Any]) -> Fraction:
+    def compute_distance(candidate: Mapping[str, Any]) -> Fraction:
         """Return how far a candidate's return and hit frequency are from the wanted values, beyond the tolerances.
 
         The two differences are added; each counts only as far as it exceeds its tolerance.
@@ -325,7 +325,7 @@ def tune_strips(
             return _INVALID_GAME_DISTANCE
 
     best = dict(data)
-    best_distance = distance(best)
+    best_distance = compute_distance(best)
     beam, width, rounds_left, tried_strips = (
         [best],
         1,
@@ -338,7 +338,7 @@ def tune_strips(
         new_definitions = _list_untried_definitions(beam, stage, tried_strips)
         ranked = sorted(
             (
-                (distance(candidate_data), n, candidate_data)
+                (compute_distance(candidate_data), n, candidate_data)
                 for n, candidate_data in enumerate(new_definitions)
             ),
             key=lambda entry: entry[:2],

@@ -63,7 +63,7 @@ def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the
         else:
             sums = list(accumulate(argument))
             indices = [draw_weighted_index(scalar, argument, "prize") for _ in range(count)]
-            assert bulk.weighted(sums, count).tolist() == indices
+            assert bulk.draw_weighted(sums, count).tolist() == indices
     assert bulk.rejections == scalar.rejections
     assert bulk._read(8) == scalar._read(8)
 

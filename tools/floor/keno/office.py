@@ -203,7 +203,7 @@ class KenoOffice:
             f"keno-ticket-{number}.sold",
             TicketSold(at=at.isoformat(), number=number, station=station),
             {number: sold},
-            self._move((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
+            self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
             replace(counters, last_ticket=number),
         )
         return sold
@@ -211,14 +211,14 @@ class KenoOffice:
     def pay(self, number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(number))
-        flows = self._move((DESK_ACCOUNT, STAKED_ACCOUNT, record.paper.cost_credits))
+        flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.paper.cost_credits))
         self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
         return record
 
     def cancel(self, number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
         record, refund_credits = claims.cancel_ticket(self.find_ticket(number))
-        flows = self._move((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
+        flows = self._build_transfers((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
         self._write(
             f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
         )
@@ -291,7 +291,7 @@ class KenoOffice:
                 prizes={str(n): credits_ for n, credits_ in won.items()},
             ),
             settled,
-            self._move(
+            self._build_transfers(
                 (
                     STAKED_ACCOUNT,
                     HOUSE_ACCOUNT,
@@ -316,7 +316,7 @@ class KenoOffice:
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
             failed_tickets,
-            self._move((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
+            self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
             self._begin_next_draw(),
         )
         return number
@@ -351,7 +351,7 @@ class KenoOffice:
                 differs=payment.differs,
             ),
             {number: record},
-            self._move((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
+            self._build_transfers((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
         )
         return payment
 
@@ -374,7 +374,7 @@ class KenoOffice:
             f"keno-ticket-{number}.expired",
             TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
             {number: None},
-            self._move((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
+            self._build_transfers((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )
         return credits_
 
@@ -452,7 +452,7 @@ class KenoOffice:
             prizes[number] += paid_credits
         return prizes
 
-    def _move(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
+    def _build_transfers(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
         """Return the transfers for movements of credits (source, target, credits); those of 0 credits are left out."""
         unit_cents = self.opened.unit_cents
         return tuple(Transfer(source, target, n * unit_cents) for source, target, n in flows if n)

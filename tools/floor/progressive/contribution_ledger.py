@@ -10,7 +10,7 @@ from fractions import Fraction
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL_SHARE
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
-from tools.floor.progressive.mystery import MYSTERY_COMBINATION, MysteryPrizes, claim_id
+from tools.floor.progressive.mystery import MYSTERY_COMBINATION, MysteryPrizes, format_claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -43,7 +43,7 @@ class ContributionLedger:
         session.put_level(record)
         if not record.level.terms.mystery:
             return
-        prize = self._mysteries.number_contribution(
+        prize = self._mysteries.assign_contribution_number(
             session, record, contribution.machine, contribution.sequence
         )
         if prize is None:
@@ -54,7 +54,7 @@ class ContributionLedger:
             Claim(
                 machine=contribution.machine,
                 level=contribution.level,
-                claim=claim_id(prize),
+                claim=format_claim_id(prize),
                 after=contribution.sequence,
                 shown_cents=record.level.shown_cents,
                 combination=MYSTERY_COMBINATION,

@@ -105,18 +105,18 @@ class Controller:
         messages = tuple(received)
         gaps = dict(self._missing_number_by_level)
         try:
-            return self._take_together(messages)
+            return self._process_together(messages)
         except (LocalError, OperatorError):  # a fault of the store, a level or the key itself
             raise
         except Exception as error:  # noqa: BLE001 (no message may stop the service of the levels)
             self._missing_number_by_level = gaps
             if len(messages) == 1:
-                self._drop(messages[0], error)
+                self._record_dropped_message(messages[0], error)
                 return []
         half = len(messages) // 2
         return self.take(messages[:half]) + self.take(messages[half:])
 
-    def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
+    def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
             for machine in sorted(
@@ -125,7 +125,7 @@ class Controller:
                 session.store_message_time(machine, self._format_time())
             return [answer for received in messages for answer in self._process_message(session, received)]
 
-    def _drop(self, received_message: ReceivedMessage, error: Exception) -> None:
+    def _record_dropped_message(self, received_message: ReceivedMessage, error: Exception) -> None:
         """Record that processing a message raised an error, so that the message has no effect."""
         reason = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
@@ -162,13 +162,13 @@ class Controller:
             ]
         match message:
             case Join():
-                return [self._join(session, message, enrolment) for enrolment in message.levels]
+                return [self._enrol_in_level(session, message, enrolment) for enrolment in message.levels]
             case Contribution():
                 return [self._count_contribution(session, message)]
             case Claim():
-                return [self._claim(session, message)]
+                return [self._award_claim(session, message)]
             case Commit():
-                return [self._commit(session, message)]
+                return [self._record_payment(session, message)]
 
     def record_invalid_message(self, sender: str, text: str) -> None:
         """Record data from a machine that is not a valid message; no money moves."""
@@ -176,11 +176,11 @@ class Controller:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
-    def _join(self, session: Session, join: Join, enrolment: LevelEnrolment) -> FromController:
+    def _enrol_in_level(self, session: Session, join: Join, enrolment: LevelEnrolment) -> FromController:
         """Enrol a machine in a level; refuse it if the game's stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
-            return self._refuse_join(
+            return self._refuse_enrolment(
                 session,
                 join,
                 enrolment,
@@ -189,19 +189,19 @@ class Controller:
             )
         if record.successor:
             reason = f"the level was closed, and {record.successor} has received what it held"
-            return self._refuse_join(session, join, enrolment, RefusalReason.LEVEL_CLOSED, reason)
+            return self._refuse_enrolment(session, join, enrolment, RefusalReason.LEVEL_CLOSED, reason)
         if enrolment.stake_cents != record.stake_cents:
             reason = (
                 f"the stake is {enrolment.stake_cents}; expected "
                 f"{record.stake_cents}, as at every machine of the level"
             )
-            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
+            return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
         if enrolment.odds != record.odds:
             reason = (
                 f"the mean hits of a wager are {_format_odds(enrolment.odds)}; expected "
                 f"{_format_odds(record.odds)}, as at every machine of the level"
             )
-            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
+            return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
         terms, last_counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
         if last_counted is None:
@@ -222,7 +222,7 @@ class Controller:
             shares=dict(record.shares),
         )
 
-    def _refuse_join(
+    def _refuse_enrolment(
         self,
         session: Session,
         join: Join,
@@ -239,7 +239,7 @@ class Controller:
             nonce=join.nonce,
             detail=refusal_reason,
         )
-        _note_refusal(session, self._format_time(), refusal)
+        _record_refusal(session, self._format_time(), refusal)
         return refusal
 
     # ------------------------------------------------------------------ contributions
@@ -298,7 +298,7 @@ class Controller:
         )
 
     # ------------------------------------------------------------------ hits
-    def _claim(  # noqa: PLR0911 (one return for each reason)
+    def _award_claim(  # noqa: PLR0911 (one return for each reason)
         self, session: Session, claim: Claim
     ) -> FromController:
         """Award a hit and reset its level; a repeated claim gets the same reply."""
@@ -384,7 +384,7 @@ class Controller:
             if ruled.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
                 self._books.adjust_to_payment(session, hit)
 
-    def _commit(self, session: Session, commit: Commit) -> FromController:
+    def _record_payment(self, session: Session, commit: Commit) -> FromController:
         """Record how a machine paid a hit; the award of a void game returns to the level.
 
         If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
@@ -412,10 +412,10 @@ class Controller:
         if commit.way == "void":
             self._books.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
-            self._pay_otherwise(session, paid_hit, commit)
+            self._adjust_to_other_payment(session, paid_hit, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
 
-    def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
+    def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
         """Adjust the level to a payment that differs from the award.
 
         If the payment is implausible, hold it for a ruling instead.
@@ -463,7 +463,7 @@ class Controller:
             detail=refusal_reason,
         )
         if not is_recorded:
-            _note_refusal(session, self._format_time(), refusal)
+            _record_refusal(session, self._format_time(), refusal)
         return refusal
 
     # ------------------------------------------------------------------ what it says by itself
@@ -657,7 +657,7 @@ class Controller:
         with self._store.transaction() as session:
             for record in session.read_levels():
                 record.level.check_sums()
-                _prove(session, record)
+                _check_level_totals(session, record)
                 if record.level.terms.mystery:
                     verify_prizes(session, record)
 
@@ -671,7 +671,7 @@ def _format_odds(odds: Fraction) -> str:
     return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 
 
-def _note_refusal(session: Session, time_text: str, refusal: Refused) -> None:
+def _record_refusal(session: Session, time_text: str, refusal: Refused) -> None:
     """Record the refusal of a machine's message as an event of the controller."""
     session.note(
         time_text,
@@ -696,7 +696,7 @@ def _build_award(hit: ClaimRecord) -> Award:
     )
 
 
-def _prove(session: Session, record: LevelRecord) -> None:
+def _check_level_totals(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's totals equal the sums of its contributions and of the win register."""
     hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level

@@ -40,12 +40,12 @@ def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
     if wins >= wagers:
-        return _power(odds, wagers)
+        return _raise_to_power(odds, wagers)
     losses = wagers - wins
-    return _power(wagers * odds / wins, wins) * _power(wagers * (1 - odds) / losses, losses)
+    return _raise_to_power(wagers * odds / wins, wins) * _raise_to_power(wagers * (1 - odds) / losses, losses)
 
 
-def _power(base: Fraction, exponent: int) -> Fraction:
+def _raise_to_power(base: Fraction, exponent: int) -> Fraction:
     """Return ``base`` to a power, rounded up slightly, so that the cost is bounded for large exponents."""
     result, square = Fraction(1), _round_up(base)
     while exponent:

@@ -62,14 +62,14 @@ class MysteryPrizes:
         )
         session.note(time_text, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
-    def number_contribution(
+    def assign_contribution_number(
         self, session: Session, record: LevelRecord, machine: str, sequence: int
     ) -> PrizeRecord | None:
         """Store the next number of a mystery level for a contribution.
 
         Return the prize if this contribution wins it, else None.
         """
-        session.number_contribution(record.id, machine, sequence)
+        session.assign_contribution_number(record.id, machine, sequence)
         prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")
@@ -126,7 +126,7 @@ class MysteryPrizes:
         return trigger
 
 
-def claim_id(prize: PrizeRecord) -> str:
+def format_claim_id(prize: PrizeRecord) -> str:
     """Return the id of the claim by which a mystery prize is paid."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
@@ -140,7 +140,7 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     """
     terms, prizes = record.level.terms, session.read_prizes(record.id)
     for prize in prizes:
-        _prove_prize(session, prize)
+        _check_prize(session, prize)
     if record.successor:
         return
     last = prizes[-1] if prizes else None
@@ -155,7 +155,7 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
         )
 
 
-def _prove_prize(session: Session, prize: PrizeRecord) -> None:
+def _check_prize(session: Session, prize: PrizeRecord) -> None:
     """Check a mystery prize's disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
     prize_name = f"level {prize.level}, prize {prize.number}"
     if prize.trigger is None:

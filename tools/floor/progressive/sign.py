@@ -66,7 +66,7 @@ class _Level:
     received_ns: int | None = None
     """The monotonic time in nanoseconds at which the last live (not retained) value arrived; None before the first."""
 
-    def thousandths(self, now_ns: int) -> int:
+    def compute_displayed_thousandths(self, now_ns: int) -> int:
         """Return the amount that the drums display now, in thousandths of a minor unit.
 
         They move from ``start`` to the last value.
@@ -114,7 +114,7 @@ class Sign:
                 level.start, level.changed_ns = value.amount_cents * 1000, now_ns
             # a repeated value does not restart the drums
             elif value.amount_cents != level.value.amount_cents:
-                level.start, level.changed_ns = level.thousandths(now_ns), now_ns
+                level.start, level.changed_ns = level.compute_displayed_thousandths(now_ns), now_ns
             level.value = value
         if not retained:
             level.received_ns = now_ns
@@ -138,7 +138,7 @@ class Sign:
         return Plate(
             level=name,
             names=level.value.names,
-            thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
+            thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
             win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
         )

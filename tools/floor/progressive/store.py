@@ -221,7 +221,7 @@ class Session:
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
-    def number_contribution(self, level: str, machine: str, sequence: int) -> None:
+    def assign_contribution_number(self, level: str, machine: str, sequence: int) -> None:
         """Give a contribution the next number of its mystery level, and store it."""
         self._run(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",

@@ -106,7 +106,7 @@ class BulkDraws:
             self.rejections += len(thrown_away)
         return outcomes
 
-    def weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
+    def draw_weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
         """Return ``count`` indices drawn by weight; ``cumulative`` has the running sums of the weights."""
         numbers = self.below(cumulative[-1], count)
         return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")

@@ -119,7 +119,7 @@ class Weighted:
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
         """Draw ``plays`` plays; return an array of shape (plays, 1)."""
-        return draws.weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
+        return draws.draw_weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
 
 
 #: A game as the laboratory's tests draw it.

@@ -41,7 +41,7 @@ def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
         yield data[first : first + _PLAYS_AT_ONCE + shared]
 
 
-def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
+def _count_values(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
     """Return how often each value below ``cells`` occurs in the data, after ``offsets`` were added to its columns."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _iter_overlapping_parts(data):
@@ -58,7 +58,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
     """
     plays, picks = data.shape
     if picks < population:
-        observed = _tally(data, population)
+        observed = _count_values(data, population)
         expected = plays * picks / population
         plain = float(((observed - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
@@ -69,7 +69,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
             plays,
         )
     else:
-        table = _tally(data, population * population, np.arange(picks) * population)
+        table = _count_values(data, population * population, np.arange(picks) * population)
         expected = plays / population
         plain = float(((table - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
