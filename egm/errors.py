@@ -25,7 +25,7 @@ class OperatorError(Exception):
 
 
 class RestartRequested(Exception):
-    """The exception by which the process ends because an authorised person requested a restart of the machine."""
+    """Raised to end the process, because an authorised person requested a restart of the machine."""
 
 
 def check_invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (called like an assert statement)

@@ -108,7 +108,7 @@ def replace_private(path: Path, data: str | bytes) -> None:
 
 
 def replace_public(path: Path, data: str | bytes) -> None:
-    """Write a file like :func:`replace_private`, but readable by others as far as the umask allows."""
+    """Write a file like :func:`replace_private`, but readable by everybody whom the umask allows."""
     _replace_file(path, data, 0o644)
 
 

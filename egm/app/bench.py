@@ -97,7 +97,7 @@ class DeviceSimulator:
 
     @property
     def socket_path(self) -> Path:
-        """Return the path of the socket to which clients of the bench connect."""
+        """Return the path of the socket for clients of the bench."""
         return self._run / "bench.sock"
 
     async def start(self) -> None:

@@ -72,7 +72,7 @@ class _EscrowedItem:
     escrow_number: int
     content: Content | None
     reported_code: bytes
-    """The bytes by which the acceptor reported the item, such as its note code."""
+    """The bytes that identify the item in the acceptor's report, such as its note code."""
     escrowed_at: float
     """The event loop's time at which the item came into escrow."""
     machine_decision: EscrowCommand = EscrowCommand.UNDECIDED

@@ -22,7 +22,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """The phase of an ordered stacking, as far as the machine knows it."""
+    """What the machine knows about an ordered stacking: its phase."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement

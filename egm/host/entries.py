@@ -62,10 +62,10 @@ class TicketRefusedByHost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNumberingEnrolled:
-    """The host has sent the identifier and the sequence number from which the machine derives ticket numbers."""
+    """The host has sent the identifier and the first sequence number for the machine's ticket numbers."""
 
     sequence: Count
-    """The sequence number from which the machine numbers its next tickets."""
+    """The sequence number for the machine's next ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,7 @@ _FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
 
 
 class HostTicketInterface:
-    """The interface by which a host's line reads and controls the tickets of one machine."""
+    """A host line's interface to the tickets of one machine: it reads and controls them."""
 
     def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
         """Create the ticket interface of a machine's engine.
@@ -174,7 +174,7 @@ class HostTicketInterface:
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[RedemptionStatus, Reason] | None:
-        """Return the status and reason with which this machine refuses a ticket that the host authorises, or None."""
+        """Return the status and reason if this machine refuses a ticket that the host authorises; otherwise None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents

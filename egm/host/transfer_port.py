@@ -85,7 +85,7 @@ class AftRegistration:
 
 
 class HostTransferInterface:
-    """The interface by which a host's line orders electronic transfers of one machine and reads their results."""
+    """A host line's interface to the electronic transfers of one machine: it orders them and reads their results."""
 
     def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
         """Create the host's transfer interface of a machine's engine.
@@ -181,7 +181,7 @@ class HostTransferInterface:
         return host.can_award_bonuses if kind.is_bonus else host.can_transfer
 
     def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
-        """Return the status with which a registration key is refused, or None if it is right.
+        """Return the status that refuses a registration key, or None if the key is right.
 
         A key of all zeros is not checked.
         """

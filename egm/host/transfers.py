@@ -130,7 +130,7 @@ def _remove_order(machine: Machine) -> TransferOrder:
 def _find_possible_amounts(
     machine: Machine, order: TransferOrder
 ) -> Mapping[CreditKind, int] | TransferStatus:
-    """Return the amounts by kind that a host's transfer order can move now, or the status with which it is refused."""
+    """Return the amounts by kind that a host's transfer order can move now, or the status that refuses it."""
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents_by_credit_kind.get(
         CreditKind.RESTRICTED

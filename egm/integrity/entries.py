@@ -95,7 +95,7 @@ class ServiceEnabled:
     """The host, link or operator function that had disabled the machine (as in ``service.disabled``)."""
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
-    """The form by which staff returned the machine to service, or null if the source did it by itself."""
+    """The form that returned the machine to service, or null if the source did it by itself."""
     person: Staff | None = omit_if_default(None)
     persons: Persons | None = omit_if_default(None)
 

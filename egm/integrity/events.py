@@ -56,21 +56,21 @@ class Enabled(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultsForm(FilledForm):
-    """A form by which a technician clears faults, with what they have found."""
+    """A technician's form: what they found, to clear faults."""
 
     finding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockForm(FilledForm):
-    """A form by which the clock is confirmed, with the date as YYYYMMDD."""
+    """A form that confirms the clock, with the date as YYYYMMDD."""
 
     date: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureForm(FilledForm):
-    """A form by which the cabinet file in use is signed, and why."""
+    """A form that signs the cabinet file in use, with the reason."""
 
     reason: str = ""
 

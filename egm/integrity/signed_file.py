@@ -119,7 +119,7 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
 
 @dataclass(frozen=True, slots=True)
 class CabinetFileInUse:
-    """The text of the cabinet file with which the machine was started; empty for a machine without one."""
+    """The text of the cabinet file that the machine was started with; empty for a machine without one."""
 
     text: str = ""
 

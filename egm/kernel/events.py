@@ -322,7 +322,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
 
 
 class ReplaceWithEvent(Exception):
-    """The exception by which an effect asks the engine to process another event in place of its own.
+    """Raised by an effect so that the engine processes another event in place of its own.
 
     An effect may raise it only before it has moved any value.
     """

@@ -115,7 +115,7 @@ class StorageKeys:
     def check_value(self, key: Key, name: str, value: object) -> None:
         """Check that ``value`` may be stored under ``key``, whose full name is ``name``; None removes it.
 
-        Raises RecordError. Any JSON may be stored under a key of which no type is declared.
+        Raises RecordError. Any JSON may be stored under a key without a declared type.
         """
         hint = self._value_types.get(key)
         if hint is not None and value is not None:

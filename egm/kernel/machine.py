@@ -54,7 +54,7 @@ class MachineIdentity:
 
 
 class ScreenOutbox(Protocol):
-    """Interface by which the machine sends outcomes and decisions to the screen."""
+    """Interface for sending outcomes and decisions to the screen."""
 
     def show(self, message: Play | Decision) -> None:
         """Send an outcome, or a decision that the player must make, to the screen."""
@@ -191,7 +191,7 @@ class Machine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Encode state values as JSON, under the names by which the journal stores this position's keys."""
+        """Encode state values as JSON, under the journal's names for this position's keys."""
         return {
             self.storage_keys.build_stored_name(key, self.position): encode_value(value)
             for key, value in state.items()

@@ -178,13 +178,13 @@ class Felt(_Message):
     point: int | None = None
     """The point number at craps; None before the come-out throw has set one."""
     bank: int | None = None
-    """The seat to which the bank is offered first, or None."""
+    """The seat that is offered the bank first, or None."""
     banco: int = 0
     """The least that the seat with the bank must stake to keep it; 0 if the bank is new."""
     button: int | None = None
-    """The seat to which a poker room's button is offered first, or None."""
+    """The seat that is offered a poker room's button first, or None."""
     first: tuple[str, ...] = ()
-    """The betting spots of which one must have a bet before any other spot."""
+    """One of these betting spots must have a bet before any other spot can."""
     plays: dict[str, bool] = {}
     """Whether the bet on a spot is active (on) or not (off), by spot, if the player chooses that."""
     spots: dict[str, SpotNow] = {}

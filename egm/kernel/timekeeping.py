@@ -47,7 +47,7 @@ class ClockDoubtReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockEvidence:
-    """The evidence by which a clock is judged.
+    """The evidence for or against a clock.
 
     ``now`` is the time that the clock shows.
     """

@@ -28,7 +28,7 @@ class HostTime:
     host_time: Time = field(metadata=stored_as("told"))
     """The time that the host sent."""
     ahead_seconds: int
-    """The time by which the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
+    """How far the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

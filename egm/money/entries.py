@@ -475,7 +475,7 @@ class HandpayPaid:
     """The journal head (last entry's number and hash prefix) before this entry, as printed on the slip."""
     machine: Serial
     is_taxable: bool = field(metadata=stored_as("taxable"))
-    """Whether the amount reaches the profile's limit from which a win is reported for tax."""
+    """Whether the amount reaches the profile's limit for reporting a win for tax."""
     person: Person
     persons: tuple[str, ...]
     """The people who filled in the form and those who paid: members of staff, a key switch, or a host."""
@@ -627,7 +627,7 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """Base class of the rulings by which staff register money without a known owner."""
+    """Base class of staff's rulings that register money without a known owner."""
 
     reason: str
 

@@ -162,7 +162,7 @@ class OrphanTicketForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForfeitCreditsForm(RulingForm):
-    """A form by which credits are forfeited, in minor units."""
+    """A form that forfeits credits, in minor units."""
 
     amount_cents: int = 0
 

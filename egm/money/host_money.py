@@ -97,7 +97,7 @@ class HostMoney:
     can_award_bonuses: bool = False
     """Whether the host may award bonuses."""
     asset_number: int = 0
-    """The machine's asset number, by which the host addresses transfers; 0 if none is set."""
+    """The machine's asset number, the address for the host's transfers; 0 if none is set."""
     #: The name of the line to the host.
     money_line_name: str = ""
     #: Whether the host has polled recently; set by the link.

@@ -117,7 +117,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
 
 
 def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the number of the host's pool to which the restricted credit on the meter belongs.
+    """Return the number of the host's pool that the restricted credit on the meter belongs to.
 
     It is 0 for another kind of credit, or without a host.
     """
@@ -280,7 +280,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
 
 
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
-    """Open a dispute about a ticket of which it is unknown whether it was printed."""
+    """Open a dispute about a ticket that may or may not have been printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     amount = DisputedAmount.create(
         machine,

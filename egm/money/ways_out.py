@@ -92,7 +92,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
 
 
 def count_payable_coins(machine: Machine) -> int:
-    """Return the number of coins with which the hopper may pay the credit; 0 if it exceeds the profile's limit."""
+    """Return how many coins the hopper may pay for the credit; 0 if that exceeds the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cashable_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

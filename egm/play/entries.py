@@ -95,7 +95,7 @@ class GameVoid(RulingDetails):
     settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
     """The bets of the void game that stay decided."""
     recorded_outcome: VoidedOutcome = field(metadata=stored_as("recorded"))
-    """The result of the game as far as the journal had recorded it."""
+    """What the journal had recorded of the game's result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ class LimitRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckForm(FilledForm):
-    """A form by which management requests the check of the machine, with a remark."""
+    """A form in which management requests the check of the machine, with a remark."""
 
     remark: str | None = None
 

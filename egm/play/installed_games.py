@@ -136,7 +136,7 @@ def _examine_game(
     *,
     has_wheel: bool,
 ) -> InstalledGame:
-    """Return the game with the denominations, returns and odds with which this machine may offer it.
+    """Return the game with the denominations, returns and odds that this machine may offer.
 
     Raises OperatorError if the machine or its profile cannot offer it.
     """

@@ -254,7 +254,7 @@ def _find_game_title(machine: Machine, name: GameName) -> PageText:
 
 
 def _find_definition(machine: Machine, name: GameName) -> Game | None:
-    """Return the definition with which a recalled play was made, or None if it is no longer available."""
+    """Return the definition of a recalled play's game, or None if it is no longer available."""
     try:
         return find_definition(machine, name)
     except LocalError:

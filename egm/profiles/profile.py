@@ -48,7 +48,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return the policy by which the random number generator takes fresh entropy, from its table in a profile."""
+    """Return when the random number generator takes fresh entropy, from that policy's table in a profile."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic expects ValueError)
     try:
@@ -115,7 +115,7 @@ class _Table(DocumentedFieldsMixin, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MinimumReturn:
-    """The minimum return that a profile requires of a game, and the bets of the game to which it applies."""
+    """The minimum return that a profile requires of a game, and the bets of the game that must have it."""
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
@@ -181,7 +181,7 @@ class Returns(_Table):
 
 
 class ValueIn(_Table):
-    """Value in: the bills accepted, and the balance from which no more value is accepted."""
+    """Value in: the bills accepted, and the balance that stops further value from being accepted."""
 
     bills_cents: tuple[Cents, ...]
     """The bills accepted, smallest first."""
@@ -209,7 +209,7 @@ class Play(_Table):
 
 
 class Awards(_Table):
-    """The longest odds allowed for an award, and the odds from which they are displayed to the player."""
+    """The longest odds allowed for an award, and the odds above which they are displayed to the player."""
 
     top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
     """The player is shown the odds of a top award that are longer than 1 in this number of games (Ontario 10.1)."""
@@ -223,7 +223,7 @@ class Awards(_Table):
 
     @property
     def odds_limits(self) -> OddsLimits:
-        """Return the odds from which on an award's odds must be displayed to the player."""
+        """Return the limits above which an award's odds must be displayed to the player."""
         return OddsLimits(self.top_told_one_in, self.other_told_one_in)
 
 
@@ -256,7 +256,7 @@ class ByHand(_Table):
     identity_cents: Cents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
     methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
-    """The methods by which a hand-pay may be settled (Monaco 21.1)."""
+    """How a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
     """A win of this amount or more is paid by hand, marked as reportable for tax (NJD 1.40, CFR 547.11)."""
     ticket_instead: bool = True
@@ -447,7 +447,7 @@ class Profile(_Table):
     title: dict[str, str]
     """The name of the jurisdiction, by language."""
     source: str
-    """The regulations from which the profile is derived."""
+    """The regulations that the profile implements."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
     languages: Annotated[tuple[str, ...], Field(min_length=1)]

@@ -95,7 +95,7 @@ def record_certificate_at_start(
 
 
 def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequence[str]) -> None:
-    """Record that a link certificate is in use, and by which persons; without persons, it was found in use."""
+    """Record that a link certificate is in use, and who put it in use; without persons, it was found in use."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
     if len(persons) >= REQUIRED_PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))

@@ -261,7 +261,7 @@ PRIZE_RULED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- the link
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateInUse:
-    """The digest of the certificate with which this machine identifies itself to its progressive link."""
+    """The digest of the certificate that identifies this machine on its progressive link."""
 
     certificate: str
 

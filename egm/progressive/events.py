@@ -35,7 +35,7 @@ class MysteryReported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelForm(FilledForm):
-    """A form by which staff move everything that one progressive level holds to another."""
+    """A form in which staff move everything that one progressive level holds to another."""
 
     source: str = ""
     target: str = ""
@@ -50,7 +50,7 @@ class EnrolmentForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(RulingForm):
-    """A form by which two people rule on an unproved prize: whether it is paid or declined."""
+    """A form in which two people rule on an unproved prize: whether it is paid or declined."""
 
     decision: str = ""
 

@@ -39,7 +39,7 @@ class LinkedLevelFeeder:
     last_sent: int = 0
     """The number of the last contribution sent on this connection."""
     sent_ns: int = 0
-    """The monotonic time from which the interval until the next repetition of contributions is counted."""
+    """The monotonic time at which the interval until the next repetition of contributions began."""
     amount_cents: int = 0
     """The last accepted amount of the level, in minor units."""
     falls: int = 0

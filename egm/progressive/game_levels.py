@@ -380,7 +380,7 @@ def format_paid_pools(machine: Machine, game: GameRecord) -> str:
 
 
 def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """Return the transfers and the state with which a void game's progressive hits are reversed.
+    """Return the transfers and the state that reverse a void game's progressive hits.
 
     The amounts return to their levels. A hit of a broadcast level that its host has not read is not reported
     to it.

@@ -21,6 +21,6 @@ class ProgressiveKey(Key):
     HELD = "held:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per message of a controller that is unproved and held (:mod:`egm.progressive.unproved`)."""
     CERTIFICATE = "link_certificate", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """The digest of the certificate with which this machine identifies itself to its progressive link."""
+    """The digest of the certificate that identifies this machine on its progressive link."""
     WIN = "progressive_win:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per hit of a broadcast level that the host has not read yet, which stores the hit."""

@@ -38,7 +38,7 @@ class Terms:
     """
 
     base_cents: int
-    """The amount to which the level returns after it is won."""
+    """The amount of the level after it is won."""
     increment: Fraction
     """The share of every wager that is added to the amount shown."""
     hidden: Fraction = _ZERO_AMOUNT
@@ -112,7 +112,7 @@ class Level:
         return self.current + self.hidden + self.overflow
 
     def compute_mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
-        """Return the odds with which a wager hits a mystery level, as (favourable, bound).
+        """Return the odds that a wager hits a mystery level, as (favourable, bound).
 
         A random number below ``bound`` hits if it is below ``favourable``. None for a level that is no
         mystery, or if the wager adds nothing. The secret amount of a mystery prize is uniform between base

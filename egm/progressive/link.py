@@ -69,7 +69,7 @@ class _OpenClaim:
 
     @property
     def due_message(self) -> Claim | Commit | None:
-        """Return the message about the claim to which the controller must still reply, or None."""
+        """Return the message about the claim that the controller must still answer, or None."""
         if self.commit is not None and not self.is_unknown_to_controller:
             return self.commit
         return self.claim if self.is_unknown_to_controller or not self.awarded else None

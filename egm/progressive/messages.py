@@ -128,7 +128,7 @@ class LevelEnrolment(_Message):
 
 
 class Join(_Message):
-    """Message with which a machine enrols after every connection; the reply for each level repeats its ``nonce``."""
+    """Message that enrols a machine after every connection; the reply for each level repeats its ``nonce``."""
 
     type: Literal["join"] = "join"
     machine: MachineId

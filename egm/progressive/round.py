@@ -177,7 +177,7 @@ class ProgressiveRound:
         self.link_progress[pool.id] = progress
 
     def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
-        """Return the sequence number of the contribution to which the next hit of a linked level belongs.
+        """Return the sequence number of the contribution that won the next hit of a linked level.
 
         If the wager consists of several stakes, each hit has its own contribution.
         """

@@ -32,7 +32,7 @@ class TriggerError(LocalError):
 
 
 class RandomSource(Protocol):
-    """Source of the random numbers from which the secret amount of a mystery prize is drawn."""
+    """Source of the random numbers that decide the secret amount of a mystery prize."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""

@@ -169,7 +169,7 @@ def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
-    """Return the path of the file, in the state folder, to which a browser screen writes its web address."""
+    """Return the path of the file in the state folder that contains a browser screen's web address."""
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 

@@ -89,7 +89,7 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 
 
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the parts into which the betting layout is divided; one part is open at a time.
+    """Return the names of the parts of the betting layout; one part is open at a time.
 
     The parts of a roulette layout are its kinds of bet and the racetrack; other layouts have numbered pages.
     """

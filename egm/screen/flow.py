@@ -142,7 +142,7 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
 
 
 def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the words with which all names begin, and what follows them in each name."""
+    """Return the first words that all names have in common, and what follows them in each name."""
     return _split_common_words(tuple(names))
 
 

@@ -292,7 +292,7 @@ def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -
 def _find_levels_before_fall(
     view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
 ) -> Mapping[str, int]:
-    """Return the amounts from which progressive levels have fallen while a game is played, and {} between games."""
+    """Return the amounts of progressive levels before they fell during the game in play; {} between games."""
     if old_snapshot is None or snapshot.state != "playing":
         return {}
     amounts = {level.id: level.amount_cents for level in snapshot.progressives}

@@ -216,7 +216,7 @@ def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
-    """Return how many times a bet buys the game's lowest bet of its kind, to which the prizes apply."""
+    """Return how many times a bet buys the game's lowest bet of its kind; the stated prizes are for that lowest bet."""
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
     levels = game.presentation.get("levels", ())

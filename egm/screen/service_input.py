@@ -39,7 +39,7 @@ class ServicePageInput:
     """The attendant's unfinished input on the open service page."""
 
     page_id: str = ""
-    """The id of the service page to which the input belongs."""
+    """The id of the service page that the input is for."""
     typed_text: str = ""
     """The text typed so far."""
     is_shift_on: bool = False

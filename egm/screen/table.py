@@ -602,12 +602,12 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
 
 
 def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Place the bets of the last round again, each as far as the limits and the credit allow."""
+    """Place the bets of the last round again, each at most as high as the limits and the credit allow."""
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
 def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Double every new bet, as far as limits and credit allow."""
+    """Double every new bet, or raise it to the highest that limits and credit allow."""
     return _replace_bets(
         table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
     )

@@ -73,7 +73,7 @@ class Motion:
     title: float
     """Seconds for which a feature's title card is shown."""
     anticipation: float
-    """Seconds by which a reel that may trigger a feature turns longer."""
+    """How many seconds longer a reel turns if it may trigger a feature."""
     hold_spin: float
     """Seconds of one spin in a hold-and-spin feature."""
     box: float

@@ -130,7 +130,7 @@ class View:
     levels_at: float = -10.0
     """When the progressive levels last changed."""
     levels_before_fall: Mapping[str, int] = field(default_factory=dict)
-    """The amounts from which progressive levels fell while the current game was played, in minor units."""
+    """The amounts of progressive levels before they fell during the current game, in minor units."""
     credit_before: int = 0
     """The credit before its last change, in minor units."""
     credit_at: float = -10.0

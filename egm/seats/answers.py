@@ -49,7 +49,7 @@ def take_recorded_steps(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
-    """Return the seat's game and the event with which it takes its next recorded step; None if it has taken all."""
+    """Return the seat's game and the event that takes its next recorded step; None if it has taken all."""
     pending_decision = _find_pending_decision(seat)
     if pending_decision is None or pending_decision[0].wager.seat is None:
         return None

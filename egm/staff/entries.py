@@ -854,7 +854,7 @@ class IncidentJudged:
     judgement: NonBlankText
     """The management's judgement."""
     notification_way: NonBlankText = field(metadata=stored_as("informed"))
-    """The means by which the control service was informed."""
+    """How the control service was informed."""
     officer: NonBlankText | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)

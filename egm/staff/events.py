@@ -112,7 +112,7 @@ class FilledForm(Authorisation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
-    """Base of the forms by which staff decide where disputed or found money goes.
+    """Base of the forms in which staff decide where disputed or found money goes.
 
     A form has either the field ``reason`` or the field ``place``.
     """
@@ -125,14 +125,14 @@ class RulingForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionsForm(FilledForm, OptionValues):
-    """A form by which staff change one operator option."""
+    """A form in which staff change one operator option."""
 
     option: OptionName | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberForm(FilledForm):
-    """A form by which staff unlock a locked staff number."""
+    """A form in which staff unlock a locked staff number."""
 
     number: str = ""
     reason: str = ""
@@ -150,7 +150,7 @@ class InterventionForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillForm(FilledForm):
-    """A form by which staff record coins added to the hopper, in minor units."""
+    """A form in which staff record coins added to the hopper, in minor units."""
 
     amount_cents: int = 0
 

@@ -70,7 +70,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_opening_stock(machine: Machine, coins: int) -> None:
-    """Record the number of simulated coins with which a demonstration's hopper starts."""
+    """Record how many simulated coins a demonstration's hopper has at the start."""
     cents = coins * machine.profile.coins.hopper_cents
     if cents:
         machine.post(

@@ -29,7 +29,7 @@ FILE = {
 def create_machine_context(
     room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
 ) -> MachineContext:
-    """Return the context with which the SAS lines of a test machine are created."""
+    """Return the context for the SAS lines of a test machine."""
 
     def handle(event: Event) -> None:
         """Submit an event to the test machine's engine."""

@@ -234,7 +234,7 @@ def decode_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTest:
-    """The results of a hopper's self-test, as far as the driver uses them."""
+    """The results of a hopper's self-test that the driver uses."""
 
     jammed: bool = False
     timed_out: bool = False

@@ -202,7 +202,7 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: CctalkEvent) -> int:
-        """Return the path into which a coin fell; if the acceptor does not report it, the path to which it was sent."""
+        """Return the path that a coin fell into; if the acceptor does not report it, the path that it was sent to."""
         setting = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
         return pair.result_b or (self._path if setting is None else setting[1])
 
@@ -262,7 +262,7 @@ class CctalkCoinDriver(CctalkDriver):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
-        """Raise a fault of which no device reports the end; it ends by itself after some seconds."""
+        """Raise a fault whose end no device reports; it ends by itself after some seconds."""
         until = asyncio.get_running_loop().time() + _TIMED_FAULT_SECONDS
         self._faults_until |= {fault: until}
 

@@ -127,7 +127,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"{amount_cents} cents go in"
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
-        """Count a coin as accepted, and add its event with the path into which it fell."""
+        """Count a coin as accepted, and add its event with the path that it fell into."""
         path = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER) if path is None else path
         if path == codec.SORTER_PATH_HOPPER:
             self.hopper_cents += cents

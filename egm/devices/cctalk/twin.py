@@ -19,7 +19,7 @@ from egm.devices.twin import SimulatedPort, Twin
 
 
 class CctalkEventMemory:
-    """The numbered events of a simulated ccTalk device, of which the last five are stored."""
+    """The numbered events of a simulated ccTalk device; the last five are stored."""
 
     def __init__(self) -> None:
         self.counter = 0

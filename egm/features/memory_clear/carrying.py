@@ -141,7 +141,7 @@ class ClaimInspection:
 
     @property
     def staff_recorded(self) -> RecordedRoster:
-        """Return the last change of the staff roster that the old memory records, as far as it can be read."""
+        """Return the last readable change of the staff roster in the old memory."""
         copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
         recorded_rosters = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(recorded_rosters, key=lambda recorded: recorded.number)
@@ -267,7 +267,7 @@ def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> Claim:
 def _list_opening_entries(
     claim: Claim, proposal: ProposedClaim, decision: ClaimDecision
 ) -> tuple[Transaction, ...]:
-    """Return the entries with which the new journal carries over, ends or pays a memory-clear claim, as decided.
+    """Return the new journal's entries that carry over, end or pay a memory-clear claim, as decided.
 
     Raises :class:`ClearRefused` if the decision is not possible.
     """

@@ -121,7 +121,7 @@ class ClaimBook:
         )
 
     def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return the transfers by which the new journal provides the credit that the transfers ``flows`` take."""
+        """Return the transfers that provide the credit that ``flows`` take, for the new journal."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -323,7 +323,7 @@ class ClaimMaker:
 
 # ---------------------------------------------------------------------------------------------- names
 def parse_position(name: str) -> int:
-    """Return the number of the player position to which a name in the journal's state belongs."""
+    """Return the number of the player position whose value the journal's state has under a name."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdecimal() else 1
 

@@ -135,7 +135,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     restricted = is_restricted(source)
 
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
-        """Return the new journal's entries for a payout of which ``amount_cents`` was paid by hand.
+        """Return the new journal's entries for a payout; staff paid ``amount_cents`` of it by hand.
 
         The remainder had already left the machine.
         """
@@ -354,7 +354,7 @@ def _claim_table(book: ClaimBook, name: str) -> None:
 def _build_game_entry(
     book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the new journal's entry by which a memory clear carries over a game with its record."""
+    """Return the new journal's entry that carries over a game with its record."""
     start_id = f"{play_id}.start"
     dims = book.evidence.dims_by_play_id.get(play_id, {})
     return book.build_entry(

@@ -47,7 +47,7 @@ class DecidedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
-    """The memory clear by which a journal began: by whom, why, and the entries that follow."""
+    """The memory clear that started a journal: who authorised it, why, and the entries that must follow."""
 
     person: NonBlankText
     second_person: NonBlankText
@@ -62,7 +62,7 @@ class Cleared:
     opening: tuple[tuple[str, Digest], ...]
     """The id and the digest of each entry that follows the first one of the new journal."""
     roster: str = omit_if_default("")
-    """The method by which the people were authenticated."""
+    """How the people proved their identities."""
     complete: bool = omit_if_default(False)
     """Whether it is proved that the readable journal lacks no entry that the machine had acknowledged."""
 
@@ -76,9 +76,9 @@ class MachineGenesis:
     machine_id: str
     """The machine's serial number."""
     public_key: Digest
-    """The machine's public key, with which its signatures are verified."""
+    """The machine's public key, which verifies its signatures."""
     cleared: Cleared | None = omit_if_default(None)
-    """The memory clear by which the journal began, or null for the first journal of the machine."""
+    """The memory clear that started the journal, or null for the first journal of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class TransferIdentifiers:
     """Identifiers of host transfers that moved money before a memory clear, so that they cannot move it again."""
 
     claim: Literal["transfers"] = "transfers"
-    """The memory-clear claim by which the identifiers are carried over."""
+    """The memory-clear claim that carries the identifiers over."""
     sha256: tuple[str, ...]
     """The short digests of the transfers' identifiers."""
 

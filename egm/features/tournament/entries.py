@@ -73,7 +73,7 @@ class EntrySold:
     entry: Positive
     """The number of the entry, in the order of sale at all machines."""
     participant: NonBlankText
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     fee_cents: Cents
     """The fee of the entry."""
     persons: Persons
@@ -88,7 +88,7 @@ class EntryVoided(RulingDetails):
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     fee_cents: Cents
     """The fee of the entry."""
 
@@ -102,7 +102,7 @@ class PrizePaid:
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     amount_cents: Cents
     """The prize, as the settlement of the tournament states it."""
     persons: Persons
@@ -117,7 +117,7 @@ class RoundBegun:
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     round: Positive
     """The number of the round, from 1."""
     points: Positive
@@ -134,7 +134,7 @@ class RoundEnded:
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     round: Positive
     """The number of the round, from 1."""
     points: Count

@@ -17,7 +17,7 @@ class InstalledRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentMode:
-    """The tournament that the machine is in: since when, and by which rules."""
+    """The tournament that the machine is in: when it began, and its rules."""
 
     digest: Digest
     """The SHA-256 of the rules file."""

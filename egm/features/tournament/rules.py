@@ -130,7 +130,7 @@ class TournamentRound(_RulesTable):
     points: _Count
     """The points that an entry receives to play with in this round."""
     advance: _Count | None = None
-    """How many participants go on to the next round; not in the last round."""
+    """How many participants qualify for the next round; not in the last round."""
 
 
 class ListedMachine(_RulesTable):

@@ -167,7 +167,7 @@ def _iter_rounds(
 ) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
     """Yield three lists for each round: the ranked entries, the standings, and the standings that qualify.
 
-    Qualified participants go on to the next round.
+    Qualified participants play the next round.
     """
     entries = {each.entry: each for each in results.entries}
     playing = sorted(entries)

@@ -1,4 +1,4 @@
-"""Serial port to which an inspector connects a GAT verifier of the software; it never disturbs play.
+"""Serial port for an inspector's GAT verifier of the software; it never disturbs play.
 
 The port is outside the logic area. A low-priority process outside the machine calculates the signatures; the
 port only receives short packets and replies from memory.

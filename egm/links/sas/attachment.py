@@ -157,7 +157,7 @@ class SasLineService:
             close_acceptor_after_bill(self.host)
 
     def _send_readout(self) -> None:
-        """Send the current readout (the immutable data from which polls are answered) to the SAS line's thread."""
+        """Send the current readout (the immutable data for the replies to polls) to the SAS line's thread."""
         self._line.send_to_line(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread

@@ -103,7 +103,7 @@ class ReadoutBuilder:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def build_readout(self) -> SasReadout:
-        """Return the machine's data as of now, from which the host's polls are answered."""
+        """Return the machine's data as of now, for the replies to the host's polls."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
         # Money goes through one host; the others see a machine without one.

@@ -46,7 +46,7 @@ class HopperFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SasReadout:
-    """The machine's data, as of one journal entry, from which the replies to a SAS host are built.
+    """The machine's data as of one journal entry, for the replies to a SAS host.
 
     ``reading`` has the meters and the number (``sequence``) of that entry.
     """

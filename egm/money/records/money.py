@@ -78,7 +78,7 @@ class HandpayRecord:
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     """The prizes in kind that are handed over with the hand-pay."""
     progressive_pools: str = omit_if_default("", key="pool")
-    """The ids of the pools from which the hand-pay pays progressive awards, or empty."""
+    """The ids of the pools whose progressive awards the hand-pay pays, or empty."""
     play_id: str = omit_if_default("")
     """The id of the game that won those progressive awards, or empty."""
     filled_form: HandpayForm | None = omit_if_default(None, key="form")

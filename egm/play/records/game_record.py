@@ -20,7 +20,7 @@ DrawRecord: TypeAlias = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameName:
-    """The identity of the game definition with which a game was played: id, version and digest."""
+    """The identity of a game's definition: id, version and digest."""
 
     id: str
     """The id of the game."""
@@ -31,10 +31,10 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One recorded step of a game: the player's choice with which it began, and the numbers drawn in it."""
+    """One recorded step of a game: the player's choice that started it, and the numbers drawn in it."""
 
     choice: JSON
-    """The player's choice with which the step began, or None for the first step."""
+    """The player's choice that started the step, or None for the first step."""
     draws: tuple[DrawRecord, ...]
 
 
@@ -52,7 +52,7 @@ class LevelContribution:
 
     pool: str
     wager_cents: Cents
-    """The wager from which the contribution is computed."""
+    """The wager that the contribution is a share of."""
     contribution_number: Positive | None = omit_if_default(None, key="sequence")
     """The number of the contribution to a linked pool, or None."""
     amount: Fraction | None = omit_if_default(None)
@@ -175,7 +175,7 @@ class GameRecord:
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """Return the dimensions (such as game and denomination) by which the meters of this game are separated."""
+        """Return the dimensions, such as game and denomination, that separate the meters of this game."""
         return {
             "game": self.game.id,
             "paytable": f"{self.game.id}@{self.game.version}",
@@ -239,7 +239,7 @@ class SharedTableState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePointer:
-    """The stored reference to the open game: its play id, by which its journal entries are found."""
+    """The stored reference to the open game: its play id, which its journal entries contain."""
 
     play_id: str
 

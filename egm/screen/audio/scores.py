@@ -379,7 +379,7 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
 
 
 def _build_attract_tune(family: SoundFamily) -> Notes:
-    """Return the tune by which an idle machine attracts players."""
+    """Return the tune of an idle machine that attracts players."""
     tune_seconds = 16 * family.eighth
     return [
         *_build_accompaniment(family, 2),

@@ -188,7 +188,7 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
 
 
 def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
-    """Return, for each hand that is dealt only with a bet, the spots of which one must have a bet."""
+    """Return, for each hand that is dealt only with a bet, the spots that such a bet may be on."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
@@ -202,7 +202,7 @@ def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
 
 
 def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """Return the id of the game's hand from which ``hand`` was split, and the names of all hands."""
+    """Return the id of the hand before the split that ``hand`` comes from, and the names of all hands."""
     names = _read_hand_names(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 

@@ -39,7 +39,7 @@ class DealtHand:
 def build_current_hands(
     step: TableStep, previous_step: TableStep | None, time: StepTime | None, since: float
 ) -> list[DealtHand]:
-    """Return the hands of cards as shown now: at the end of the step, or as far as its cues have progressed."""
+    """Return the hands of cards as shown now: at the end of the step, or as its cues have changed them so far."""
     end = read_final_hands(step.display)
     if time is None:
         return end

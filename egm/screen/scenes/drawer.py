@@ -74,7 +74,7 @@ def _find_simulated_device(view: View, field: str) -> str | None:
 
 
 def _compute_enlargement(rect: Rect) -> float:
-    """Return the factor by which the controls of simulated devices are enlarged; in portrait there is more height."""
+    """Return the enlargement factor for the controls of simulated devices; in portrait there is more height."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 

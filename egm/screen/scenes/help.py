@@ -166,7 +166,7 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _draw_rules(stage: Stage, rect: Rect) -> None:
-    """Draw the game's own rules, as large as the page allows, and the pictures to which they refer."""
+    """Draw the game's own rules, as large as the page allows, and the pictures that they mention."""
     game = stage.view.game
     if game is None:
         return
@@ -215,7 +215,7 @@ def _draw_departures(stage: Stage, rect: Rect, departures: Sequence[Mapping[str,
 
 
 def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
-    """Write paragraphs in the largest size with which they fit into a part of the page."""
+    """Write paragraphs in the largest size that fits into a part of the page."""
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):

@@ -142,7 +142,7 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds with which a bet's id ends, preceded by a space, such as `` 2:1``; "" if it has none.
+    """Return the odds at the end of a bet's id, preceded by a space, such as `` 2:1``; "" if it has none.
 
     A bet whose pay depends on the craps point has a separate id for each of its odds.
     """

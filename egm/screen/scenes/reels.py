@@ -111,7 +111,7 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
 
 
 def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, since: float) -> None:
-    """Draw the next window of a cascade, into which the new symbols drop from above."""
+    """Draw the next window of a cascade: the new symbols drop into it from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)

@@ -80,7 +80,7 @@ _METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
 
 
 def find_transfers(host: SasHost) -> HostTransferInterface | None:
-    """Return the interface by which this host may order transfers, or None if it may order none."""
+    """Return this host's interface for ordering transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
     serves_this_line = money.money_line_name == host.name and (money.can_transfer or money.can_award_bonuses)
     return HostTransferInterface(host.context.engine, host.context.submit_event) if serves_this_line else None

@@ -47,7 +47,7 @@ def _build_setting_effect(control: HostControlName, value: JSON) -> PollEffectFu
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
-    """Return the effect of a poll by which the host disables the machine.
+    """Return the effect of the host's poll that disables the machine.
 
     The machine records who disabled it, as the host's name with ``suffix``, and why (``reason``).
     """

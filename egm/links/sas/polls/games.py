@@ -185,7 +185,7 @@ _VALIDATION_STYLE_CODES: Final = {
 
 
 def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll A0: the SAS features of this machine, as far as this host's polls support them."""
+    """Answer poll A0: the SAS features of this machine that this host's polls support."""
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
