@@ -602,12 +602,12 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
 
 
 def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Place the bets of the last round again, each at most as high as the limits and the credit allow."""
+    """Place the bets of the last round again; change nothing if credit or a limit does not cover them all."""
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
 def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Double every new bet, or raise it to the highest that limits and credit allow."""
+    """Double every new bet, up to its maximum; change nothing if credit or a limit does not cover them all."""
     return _replace_bets(
         table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
     )
@@ -616,7 +616,7 @@ def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOn
 def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each limited to its maximum.
 
-    If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refused``.
+    If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refusal_key``.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     refusal_reason = "" if target_bets else "nothing"
