@@ -55,7 +55,7 @@ class MemoryClearAudit:
         return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal against the memory clear with which the journal began, if any."""
+        """Check one entry of the journal against the memory clear that started the journal, if one did."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)

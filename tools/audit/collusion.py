@@ -124,7 +124,7 @@ class PairFlow:
 
 @dataclass(slots=True)
 class _Play:
-    """One position's game of a shared round, as far as it was read."""
+    """One position's game of a shared round, with what the audit has read of it so far."""
 
     day: str
     position: int

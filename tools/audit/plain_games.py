@@ -176,9 +176,9 @@ class _PlainGame:
     """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
     table: _TableState
-    """The table with which the game starts; once the outcome is checked, the table with which it ends."""
+    """The table state at the start of the game; once the outcome is checked, the table state after it."""
     table_before: bytes
-    """The JSON of the table with which the game starts."""
+    """The JSON of the table state at the start of the game."""
     raise_count: int = 0
     """The number of choices of the player that added to the stake."""
     win_cents: int = 0
@@ -405,7 +405,7 @@ class PlainGames:
         )
 
     def _find_table(self, setting: _GameTerms, table_json: bytes) -> _TableState | None:
-        """Return the table with which a game starts.
+        """Return the table state at the start of a game.
 
         None if a game from this table is not plain: bets are standing, or the wager is not accepted.
         """
@@ -552,7 +552,7 @@ def _find_time(body: bytes) -> bytes | None:
 
 
 def _check_push(game: _PlainGame, body: bytes) -> bool:
-    """Return whether ``body`` is exactly the entry by which a machine returns the stakes that this game pushes."""
+    """Return whether ``body`` is exactly the machine's entry that returns the stakes that this game pushes."""
     play, cents, time = game.play_id, game.push_cents, _find_time(body)
     if time is None:
         return False
@@ -568,7 +568,7 @@ def _check_push(game: _PlainGame, body: bytes) -> bool:
 
 
 def _check_end(game: _PlainGame, end: bytes) -> bool:
-    """Return whether ``end`` is exactly the entry by which a machine ends this game."""
+    """Return whether ``end`` is exactly the machine's entry that ends this game."""
     play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _find_time(end)
     if time is None:
         return False

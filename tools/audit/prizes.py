@@ -45,7 +45,7 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
 
 
 def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """Return the transfers, sorted, with which the end of a game must reserve the value of its prizes in kind.
+    """Return the sorted transfers that must reserve the value of a game's prizes in kind when it ends.
 
     ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by id.
     """
@@ -54,7 +54,7 @@ def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) ->
 
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
-    """Return the transfers by which the end of a game reserves prizes in kind."""
+    """Return the transfers that reserve prizes in kind at the end of a game."""
     return (
         _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
     )

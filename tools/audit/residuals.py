@@ -10,7 +10,7 @@ from tools.audit.records import read_record
 
 
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
-    """Check an entry by which residual credit was played off for a chance of a larger amount.
+    """Check an entry that records residual credit played off for a chance of a larger amount.
 
     ``report_finding`` is called if stake, draw and win do not agree. Other entries are ignored.
     """

@@ -51,7 +51,7 @@ class _Round:
     """The number that a physical wheel reported for the round, or None."""
 
     def list_possible_positions(self, seat_number: int) -> range:
-        """Return the player positions to which the seat ``seat_number`` can belong.
+        """Return the player positions that the seat ``seat_number`` can belong to.
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
@@ -284,7 +284,7 @@ class RoundAudit:
             self._record_step(entry, start, number, RecordedStep(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
-        """Return the shared round to which the game belongs, or None if it is not known."""
+        """Return the shared round of the game, or None if it is not known."""
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind_round(self, game: GameRecord) -> bool:

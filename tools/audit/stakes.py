@@ -253,7 +253,7 @@ class StakeAudit:
             )
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
-        """Return the table state with which a game of a shared table must start.
+        """Return the table state that a game of a shared table must start from.
 
         Also store the game's round as the latest one of the table, and report a finding if the entry records
         another table.

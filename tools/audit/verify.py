@@ -427,7 +427,7 @@ class Auditor:
             self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
 
     def _find_play_taken(self, tx_id: str) -> int:
-        """Return the number of the play to which an entry id belongs, or 0 for other ids.
+        """Return the number of the play that an entry id belongs to, or 0 for other ids.
 
         The number is the sequence number of the play's first entry.
         """

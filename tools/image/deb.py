@@ -64,7 +64,7 @@ _PYTHON_VERSIONS: Final = ("3.11", "3.13")
 
 @contextmanager
 def set_plain_umask() -> Iterator[None]:
-    """Set a umask for the built files, with which everybody may read them."""
+    """Set a umask that lets everybody read the built files."""
     previous_umask = os.umask(0o022)
     try:
         yield
@@ -122,7 +122,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
 
 
 def format_version(epoch: str) -> str:
-    """Return the package's version: the project's version and the time of the commit, by which apt orders builds."""
+    """Return the package's version: the project's version, and the time of the commit, so that apt orders builds."""
     return f"{version(_PACKAGE_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 

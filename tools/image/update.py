@@ -274,7 +274,7 @@ def _is_screen_up() -> bool:
 
 @click.group()
 def main() -> None:
-    """Manage this computer's two system slots, each of which holds one release of the software."""
+    """Manage this computer's two system slots; each holds one release of the software."""
 
 
 @main.command("check")

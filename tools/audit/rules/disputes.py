@@ -332,7 +332,7 @@ def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
 
 
 def _derive_ruling_payment(scope: CheckContext) -> Any:
-    """Return the transfers by which a ruling pays the disputed amount, or books it as retained."""
+    """Return the transfers of a ruling that pay the disputed amount, or book it as retained."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket

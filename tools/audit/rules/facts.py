@@ -36,7 +36,7 @@ _OFFER_CHANGE_KINDS: Final = frozenset(
 
 
 def read_position(entry: StoredEntry) -> int:
-    """Return the number of the player position to which an entry belongs."""
+    """Return the number of an entry's player position."""
     position = entry.transaction.dims.get("position", 1)
     return position if type(position) is int else 1
 
@@ -188,7 +188,7 @@ class Facts:
 
     @staticmethod
     def name_round(entry: StoredEntry) -> tuple[str, str]:
-        """Return an id of the table at which an entry starts a game, and the id of the game's round."""
+        """Return an id of the table where an entry starts a game, and the id of the game's round."""
         record = read_details(entry)
         digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
         if round_id:

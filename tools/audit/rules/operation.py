@@ -175,7 +175,7 @@ _EARLIER_FAULT_CLEARERS: Final = {"logic_access": "attendant"}
 
 
 def _require_clearable_faults(authority: str) -> Check:
-    """Return the check of an entry by which ``authority`` clears faults: each was active and may be cleared by it."""
+    """Return the check of an entry that clears faults: each was active, and ``authority`` may clear it."""
 
     def check(scope: CheckContext) -> None:
         """Check that every fault named in the record was active, may be cleared by ``authority``, and is cleared."""

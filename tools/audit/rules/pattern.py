@@ -345,7 +345,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: CheckContext) -> dict[str, Any] | None:
-        """Return the values of unbound names with which the template gives exactly ``value``, or None if it cannot."""
+        """Return the values of unbound names that make the template give exactly ``value``, or None if none do."""
         if type(value) is not str:
             return None
         regex = ""

@@ -1,4 +1,4 @@
-"""Try one mutant: remove a behaviour and run the tests of its row, of which one must fail."""
+"""Try one mutant: remove a behaviour and run the tests of its row; one of them must fail."""
 
 import re
 from collections.abc import Sequence
