@@ -67,7 +67,7 @@ class Account:
     meaning: str
     """What the accounts hold, as text for the documentation."""
     book: Book = Book.LIVE
-    """The book of the ledger to which the accounts belong."""
+    """The book of the ledger that contains the accounts."""
 
     @property
     def can_be_debited(self) -> bool:

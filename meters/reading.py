@@ -28,9 +28,9 @@ class MeterCell:
     """
 
     source: str
-    """The account from which value flowed, or the name of a count."""
+    """The account that value flowed out of, or the name of a count."""
     target: str
-    """The account to which value flowed; empty for a count."""
+    """The account that value flowed into; empty for a count."""
     dims: Mapping[str, str]
     """The value of each dimension of the cell, by the dimension's name, such as ``game``."""
     amount_cents: int
@@ -52,7 +52,7 @@ class MeterReading:
     head_hash: str
     """The hash of that entry."""
     cells: tuple[MeterCell, ...]
-    """The meter cells from which every meter is computed."""
+    """The meter cells; every meter is a sum over some of them."""
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Values of the occurrence meters at the last event of each mark (such as a power-up), by mark and meter."""
 

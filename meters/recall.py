@@ -38,7 +38,7 @@ class Play:
     """One recorded play (game) of the journal: its first entry, the choices after it, and its end."""
 
     start: StoredEntry
-    """The first entry of the play, or the entry by which a memory clear carried the play over."""
+    """The first entry of the play, or the memory clear's entry that carried the play over."""
     steps: tuple[StoredEntry, ...]
     """The entries of the play's choices, in order."""
     end: StoredEntry | None
@@ -187,7 +187,7 @@ def read_position(entry: StoredEntry) -> int:
 
 
 def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
-    """Return the entry number at which the previous play of the same position began, or 0 if there was none.
+    """Return the number of the first entry of the previous play at the same position, or 0 if there was none.
 
     ``last`` has the first entry of the most recent earlier play at any position, which is checked first,
     because usually it is the one.

@@ -155,9 +155,9 @@ class Transfer:
     """
 
     source: str
-    """The account from which the value flows."""
+    """The account that the value flows out of."""
     target: str
-    """The account to which the value flows."""
+    """The account that the value flows into."""
     amount_cents: int
     """The amount in minor units, above zero."""
     dims: Dims = field(default_factory=dict)

@@ -125,7 +125,7 @@ class Rules(Protocol):
 
     @property
     def standing_bet_state_keys(self) -> frozenset[str]:
-        """Return the shared keys of the table state on which standing bets depend.
+        """Return the shared keys of the table state that standing bets depend on.
 
         A player who misses a round keeps the earlier values of these keys.
         """

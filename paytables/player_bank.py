@@ -160,7 +160,7 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
 
 
 class PlayerBankRules(SeatedRules):
-    """Base class of the rules of games at which a player may be the bank, if the definition has ``[player_bank]``."""
+    """Base class of the rules of games whose bank may be a player, if the definition has ``[player_bank]``."""
 
     turn: BankTurn
     """The turn in which seats are offered the bank of the next round."""

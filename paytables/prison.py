@@ -100,7 +100,7 @@ def settle_or_imprison(
 
 
 def settle_part_back(bet: ImprisonedBet) -> Settlement:
-    """Return the settlement of a stake of which the player takes a part back instead of leaving it in prison."""
+    """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
     detail = {"part": f"1/{1 << bet.count}"}
     return Settlement(
         "half", bet.half_stake_credits, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat

@@ -70,7 +70,7 @@ class BaccaratBet(BankBet):
     """Whether ``margins`` are paid only if the winning hand has three cards; a natural is paid ``pays`` in any case."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which this baccarat bet may be paid."""
+        """Return all the odds that this baccarat bet may pay."""
         half = (Odds(self.pays.text, (self.pays.net - 1) / 2),) if self.on == "pairs" else ()
         return (
             self.pays,

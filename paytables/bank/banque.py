@@ -176,7 +176,7 @@ class BanqueBet(BankBet):
     """The tableau (one of the two player hands) that the bet is on, or ``both``."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which this bet may be paid; a bet à cheval may also be paid on half of its stake."""
+        """Return all the odds that this bet may pay; a bet à cheval may also be paid on half of its stake."""
         half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
         return (self.pays, *half) if self.on == BOTH_TABLEAUX else (self.pays,)
 

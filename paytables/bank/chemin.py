@@ -482,7 +482,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
-        """Return example bets of other seats, by seat and spot, with which these stakes are fully covered."""
+        """Return example bets of other seats, by seat and spot, that fully cover these stakes."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
         least = {STAKE_SPOT: stake.least}
         if BANK_SPOT in stakes:

@@ -36,7 +36,7 @@ class RedDogBet(BankBet):
     """The odds if all three cards have the same rank."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the red dog bet may be paid: for each spread, and for three of a rank."""
+        """Return all the odds that the red dog bet may pay: for each spread, and for three of a rank."""
         return (self.pays, self.triple, *self.spreads.values())
 
     def find_odds(self, spread: int) -> Odds:

@@ -23,7 +23,7 @@ class BankBet(Strict):
     """The id of the bet that must be placed with this one, or None."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which this bet may be paid."""
+        """Return all the odds that this bet may pay."""
         return (self.pays,)
 
     def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (overridden by bets with a commission)

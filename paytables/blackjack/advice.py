@@ -42,12 +42,12 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5,
 
 @dataclass(frozen=True, slots=True)
 class HandSituation:
-    """The situation of a blackjack hand, apart from its cards, on which the best decision depends."""
+    """What the best decision for a blackjack hand depends on, apart from its cards."""
 
     dealer_up_card: int
     """The value of the dealer's first card."""
     split_pair_value: int = 0
-    """The card value of the pair from which the hand was split, or 0."""
+    """The card value of the pair that the hand was split from, or 0."""
     is_unsplittable_pair: bool = False
     """Whether the hand is again two cards of that value and cannot be split further."""
     dealer_has_pair_rank: bool = False

@@ -167,7 +167,7 @@ class _HandInSearch:
     """
 
     hand_total: HandTotal
-    """The softness and total by which the chart decides this hand."""
+    """The softness and total that decide this hand in the chart."""
     stand_value: int
     """The value of standing."""
     double_value: int | None

@@ -91,7 +91,7 @@ class BlackjackHand:
     is_closed: bool = False
     """Whether the hand takes no more cards, because it was doubled or is one of two split aces."""
     result_names: list[str] = field(default_factory=list)
-    """Names of the results with which the hand's bets were settled, in order."""
+    """Names of the results of the hand's settled bets, in order."""
 
     @property
     def values(self) -> list[int]:

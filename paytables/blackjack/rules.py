@@ -146,7 +146,7 @@ class BlackjackRules(SeatedRules):
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
+        """Return the key of the table state that all seats share: the shoe for every box."""
         return frozenset({"shoe"})
 
     def build_wager(self, credits_: int, **options: object) -> Wager:

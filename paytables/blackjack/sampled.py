@@ -177,7 +177,7 @@ class _SampledShoe(NamedTuple):
 class _SampledRules(NamedTuple):
     """The house rules of a simulated blackjack table as numbers.
 
-    Pays are in units, of which ``stake_units`` make one stake.
+    Pays are in units; ``stake_units`` units are one stake.
     """
 
     has_hole_card: int

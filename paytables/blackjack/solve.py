@@ -97,7 +97,7 @@ class SplitBranch:
     kind: HandSituation
     """The situation of these hands, apart from their cards."""
     start: int
-    """The packed hand (one card, or the pair again) from which all these hands are dealt."""
+    """The packed hand (one card, or the pair again) that all these hands begin with."""
     excluded_card: int
     """The card value that cannot come second because the hand would be split again; 0: no such value."""
     tree: Tree
@@ -117,7 +117,7 @@ class SplitPair:
     dealer_has_pair_rank: bool = False
     """Whether tens are split by rank and the dealer's first card has the pair's rank."""
     branches: dict[int, list[SplitBranch]] = field(default_factory=dict)
-    """The groups of hands of the split, by the maximum number of hands into which the pair is split."""
+    """The groups of hands of the split, by how many hands the pair may become at most."""
 
 
 class SolvedRound:

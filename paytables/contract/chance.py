@@ -53,7 +53,7 @@ class RecordingDraw:
     """
 
     source: Draw
-    """The source from which the numbers are drawn."""
+    """The source of the numbers."""
     records: list[tuple[int, int, str]] = field(default_factory=list)
     """The numbers drawn so far, as (bound, value, purpose)."""
 

@@ -104,7 +104,7 @@ def _find_highest_bet_returns(
 ) -> list[int]:
     """Return, for each result of two dice, the most credits that a craps bet may return.
 
-    A come bet may also return them from the spot to which it travels.
+    A come bet may also return them from the spot that it travels to.
     """
     bet_spot_rules = rules_by_spot[bet.spot]
     boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key

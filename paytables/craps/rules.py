@@ -27,7 +27,7 @@ class CrapsRules(TableRules):
 
     @property
     def definition(self) -> CrapsDefinition:
-        """Return the definition from which these craps rules were built."""
+        """Return the definition of these craps rules."""
         return self.felt.definition
 
     @property
@@ -57,7 +57,7 @@ class CrapsRules(TableRules):
 
     @property
     def standing_bet_state_keys(self) -> frozenset[str]:
-        """Return the shared key of the table state on which standing bets depend: the point."""
+        """Return the shared key of the table state that standing bets depend on: the point."""
         return frozenset({"point"})
 
     def list_standing_bets(self) -> tuple[Bet, ...]:

@@ -27,13 +27,13 @@ _COME_BET_KINDS: Final = ("come", "dontcome")
 class SpotRules:
     """The rules of one betting spot of a craps layout.
 
-    A come bet has several spots: its own, and one for each number to which it may travel.
+    A come bet has several spots: its own, and one for each number that it may travel to.
     """
 
     id: str
     """The id of the betting spot."""
     bet: CrapsBet
-    """The bet of the craps definition to which the spot belongs."""
+    """The bet of the craps definition that is placed on the spot."""
     key: str = ""
     """The number or the dice that the spot is on, such as ``6`` or ``5-1``; empty: none."""
     line: str = ""

@@ -24,7 +24,7 @@ class WayResult:
     """The result of one way of a Keno selection in one draw; ``credits`` is its prize before the draw's limit."""
 
     selection: int
-    """The index of the selection to which the way belongs."""
+    """The index of the selection that the way belongs to."""
     numbers: tuple[int, ...]
     """The numbers of the field that the way plays."""
     hits: tuple[int, ...]

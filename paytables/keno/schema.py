@@ -16,7 +16,7 @@ Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
 
 
 class Balls(Strict):
-    """The Keno field of numbers 1 to ``numbers``, of which ``drawn`` are drawn without replacement."""
+    """The Keno field of numbers 1 to ``numbers``; a draw takes ``drawn`` of them without replacement."""
 
     numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
     """The highest number on the board; the lowest is 1."""

@@ -37,7 +37,7 @@ HOLE_CARD_PAIRS: Final = comb(52, 2)
 class StreetBets:
     """The bets and pays of a hold'em game against the bank, with raises before the flop and on every street.
 
-    Amounts are integers, in units of which ``unit`` make one ante.
+    Amounts are integers in units; ``unit`` units are one ante.
     """
 
     unit: int
@@ -82,7 +82,7 @@ class SolvedStrategy:
     staked: Fraction
     """The mean of all stakes."""
     result_counts: tuple[tuple[int, ...], ...]
-    """The counts from which ``net_counts`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
+    """The number of cases by bet made and result (:func:`_count_flop_cases`); ``net_counts`` sums them."""
 
 
 class HoldemSolver:

@@ -73,7 +73,7 @@ class CompiledArrays(NamedTuple):
     awards_by_node: Any
     """The awards that a component gives if it ends in each node."""
     first_award_component: Any
-    """The index from which on the components of each pair can give an award."""
+    """The index of the first component of each pair that can give an award."""
     second_reel_columns: Any
     """The number of different columns of the second reel."""
     start_of_pair: Any

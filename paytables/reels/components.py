@@ -40,7 +40,7 @@ class WinPattern:
     prize: LinePrize
     """The prize that the pattern wins."""
     lines: tuple[int, ...] | None = None
-    """The numbers (from 1) of the only lines on which the prize is won; None: every line."""
+    """The numbers (from 1) of the only lines that can win the prize; None: every line."""
 
     @property
     def winning_mask(self) -> tuple[bool, ...]:
@@ -62,7 +62,7 @@ class WinComponent:
     number: int
     """The number of the line, from 1, or of the ways or scatter pay."""
     start: int
-    """The node at which its automaton starts."""
+    """The start node of its automaton."""
     letter: Callable[[int, Column], int]
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()

@@ -344,7 +344,7 @@ class _StageExplainer:
         yield from self._iter_paid_twice_remarks(key, table)
 
     def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
-        """Yield a remark if the definition leaves open to which window row the stop weights refer."""
+        """Yield a remark if the definition does not say which window row the stop weights are for."""
         if table.weights is not None and table.weights_row is None:
             only = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
@@ -457,7 +457,7 @@ def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
 
 
 def _format_side(pay: Pay) -> str:
-    """Return the side from which a ways prize is read, as text."""
+    """Return the side that a ways prize is counted from, as text."""
     return "left or the right" if pay.direction == "both" else pay.direction
 
 

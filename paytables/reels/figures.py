@@ -340,7 +340,7 @@ def _list_merchandise_shares(
 def _compute_break_even_meter(
     level: Progressive, rate: Fraction, shortfall: Fraction, step: Fraction
 ) -> Fraction | None:
-    """Return the progressive meter at which the next game returns its cost, or None if no meter does.
+    """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 
     The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals
     ``shortfall``.

@@ -332,7 +332,7 @@ class _Step(NamedTuple):
     next_nodes: Nodes
     """The node of each component's automaton after the step."""
     factor: int
-    """The product of the factors by which the step multiplies their weights."""
+    """The product of the step's factors of their weights."""
     terms: list[tuple[int, Letters]]
     """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None

@@ -18,7 +18,7 @@ _RESTING_WINDOWS_TRIED: Final = 10_000
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
-    """Return the data with which a screen draws a reel game: plain JSON without rules.
+    """Return the data that a screen needs to draw a reel game: plain JSON without rules.
 
     The first bet's first stage is at the top level, all stages are under ``stages``.
     """
@@ -76,7 +76,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 
 
 def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
-    """Return the stops at which the reels of a stage stand before any game: the first where no bet wins.
+    """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
     They are the first stops of the strips if each of the windows tried wins.
     """

@@ -221,7 +221,7 @@ class ReelBuilder:
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
     def _find_weights_rows(self) -> tuple[int, ...]:
-        """Return, for each reel, the row of the window to which the definition's stop weights refer."""
+        """Return, for each reel, the row of the window that the definition's stop weights are for."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):

@@ -44,7 +44,7 @@ class GameTally:
     """The running totals of one reel game in play: its prizes, awards and display steps."""
 
     level: int
-    """The bet level, by which every pay is multiplied."""
+    """The bet level; every pay is multiplied by it."""
     wins: list[Settlement] = field(default_factory=list)
     """The prizes won so far."""
     progressives: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class GameTally:
     merchandise: list[str] = field(default_factory=list)
     """The ids of the merchandise prizes won so far."""
     steps: list[dict[str, Json]] = field(default_factory=list)
-    """The data with which the screen shows each play, in order."""
+    """The data that the screen needs to show each play, in order."""
 
     @property
     def credits(self) -> int:

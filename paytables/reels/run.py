@@ -23,14 +23,14 @@ class PaidWin:
 
 
 class StageRun(NamedTuple):
-    """The result of one play of a stage: its payments, its awards, and the data with which the screen shows it."""
+    """The result of one play of a stage: its payments, its awards, and the data for the screen."""
 
     paid: tuple[PaidWin, ...]
     """The prizes that the play pays."""
     awards: tuple[Award, ...]
     """The awards that the play gives in addition to credits."""
     display: Mapping[str, Json]
-    """The data with which the screen shows the play."""
+    """The data that the screen needs to show the play."""
 
 
 #: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
@@ -42,9 +42,9 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """Exact figures of one play of a stage, from which the figures of a game with several stages are combined.
+    """Exact figures of one play of a stage; the figures of a game with several stages are combined from them.
 
-    Credits are those at level 1. ``parts`` and ``second_moment`` are computed only if variances are requested.
+    Credits are those at level 1. ``mean_by_awards`` and ``second_moment`` are computed only if variances are requested.
     """
 
     rate_by_award: Mapping[Award, Fraction]

@@ -47,7 +47,7 @@ class Symbol(Strict):
     not_for: tuple[Identifier, ...] = ()
     """The symbols that a wild does not substitute for."""
     multiplier: PositiveInt = 1
-    """The factor by which the symbol multiplies a line win that it takes part in."""
+    """The symbol's factor for a line win that it takes part in."""
 
 
 class Mode(Strict):
@@ -63,7 +63,7 @@ class Mode(Strict):
     column: NaturalInt = 0
     """The index of the pay in each pay that is written as a list; 0 is the first."""
     stage: Identifier = "base"
-    """The id of the stage with which a game starts."""
+    """The id of the first stage of a game."""
 
 
 class Bets(Strict):
@@ -138,7 +138,7 @@ class Pay(Strict):
         default=None,
         description="the only lines on which it can be won, such as the last line for a top award",
     )
-    """The numbers of the only lines on which the prize can be won; None: every line."""
+    """The numbers of the only lines that can win the prize; None: every line."""
     once_a_reel: bool = Field(
         default=False, description="a reel counts once, however often it shows the symbol"
     )
@@ -175,7 +175,7 @@ class ReelsStage(Strict):
 
     kind: Literal["reels"] = "reels"
     like: Identifier | None = Field(default=None, description="the stage this one differs from")
-    """The id of the stage from which missing keys are copied, or None."""
+    """The id of the stage that missing keys are copied from, or None."""
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     """The number of visible rows of each reel."""
@@ -190,7 +190,7 @@ class ReelsStage(Strict):
         description="the row of the window a stop's weight is of, 0 at the top (default: the row of the only"
         " line; where there are several lines, or none, the top row)",
     )
-    """The row of the window to which a stop's weight refers, 0 at the top; None: the usual row."""
+    """The row of the window that a stop's weight is for, 0 at the top; None: the usual row."""
     lines: tuple[Line, ...] = ()
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
@@ -328,7 +328,7 @@ class HoldStage(Strict):
     @field_validator("coin")
     @classmethod
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
-        """Refuse a coin chance of 1 or more, with which a coin could never miss."""
+        """Refuse a coin chance of 1 or more: every empty cell would always land a coin."""
         if value[0] >= value[1]:
             raise ValueError("must be less than 1: coin = [1, 20] is one in twenty")
         return value

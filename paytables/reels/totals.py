@@ -38,7 +38,7 @@ class TotalWinDistributions:
     stages: ModeStages
     """The stages of the mode."""
     size: int
-    """The number of credits from which on wins are left out."""
+    """Wins of this number of credits or more are left out."""
     _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
     """The distributions of single plays computed so far, by stage and size."""
     _distribution_by_series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)

@@ -29,7 +29,7 @@ class DiceBet(Limits):
     pays: tuple[Pay, ...] | Pay
     """The odds; for a single number one for each number of dice that show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
-    """The totals of three dice on which a ``total`` bet may be made."""
+    """The totals of three dice that a ``total`` bet may be on."""
 
     @model_validator(mode="after")
     def _check_pays(self) -> "DiceBet":

@@ -97,7 +97,7 @@ class Layout(Strict):
     limits: Limits = Limits()
     """The limits of a stake on an area, at a table."""
     areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
-    """The largest number of areas on which one player may stake; None: no limit."""
+    """How many areas one player may stake on at most; None: no limit."""
     cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
     """The largest total stake of one spin, in credits; None: no limit."""
 
@@ -115,7 +115,7 @@ class NamedWheelBet(Strict):
     id: Identifier
     name: Text
     areas: Annotated[tuple[Identifier, ...], Field(min_length=1)]
-    """The ids of the areas, each of which gets the same stake."""
+    """The ids of the areas; each gets the same stake."""
 
 
 class WheelDefinition(Definition):
@@ -130,7 +130,7 @@ class WheelDefinition(Definition):
     layout: Layout = Layout()
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
-    """The limits of a table at which several players bet; None: a standalone wheel."""
+    """The limits of a table for several players; None: a standalone wheel."""
     form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
     """The bets that are offered by name."""
 

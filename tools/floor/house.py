@@ -39,7 +39,7 @@ class Machine:
     """One machine in the venue's register: its inventory ``entry``, and where its cabinet stand (``base``) is."""
 
     source: str
-    """The state folder or export from which it was read, for messages."""
+    """The state folder or export that it was read from, for messages."""
     entry: Mapping[str, Any] = field(default_factory=dict)
     base: str = _BASE_IN_PLACE
     """Whether the machine's cabinet stand (base) is in place, withdrawn or returned."""

@@ -105,7 +105,7 @@ def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
 
 
 def _find_value_end(text: str, value_offset: int) -> int:
-    """Return the offset at which the value that starts at ``value_offset`` ends.
+    """Return the end offset of the value that starts at ``value_offset``.
 
     Brackets are followed to their end; strings and comments are skipped.
     """

@@ -59,7 +59,7 @@ def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 
 
 class HouseWayRules:
-    """The house way of a definition: the rules by which the bank sets its seven cards as two hands."""
+    """The house way of a definition: how the bank must set its seven cards as two hands."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:
         self._lines = [

@@ -17,7 +17,7 @@ Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 
 class HouseWay(Strict):
-    """A line of the house way, the rules by which the bank sets its cards as a low and a high hand.
+    """A line of the house way, which states how the bank must set its cards as a low and a high hand.
 
     A line applies to cards with certain sets (pairs, threes, fours) of certain ranks. Among the settings that
     it allows, the one with the best low hand is chosen.

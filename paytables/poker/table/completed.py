@@ -1,4 +1,4 @@
-"""The exact figures of bets on seven cards of which the player first sees three (needs numba).
+"""The exact figures of bets on seven cards, if the player decides after seeing three of them (needs numba).
 
 Every completion of every class of three cards is counted.
 """

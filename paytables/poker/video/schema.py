@@ -38,7 +38,7 @@ class Deck(Strict):
 
     @property
     def order(self) -> RankingRules:
-        """Return the order by which hands of this deck are ranked."""
+        """Return the ranking order for hands of this deck."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return RankingRules(categories=HAND_CATEGORIES, wild=wild) if wild else FIVE_CARD_RANKING
 
@@ -125,7 +125,7 @@ class Hold(Strict):
     cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
     """The number of cards that the line holds."""
     made: tuple[Category, ...] = ()
-    """The combinations of the five dealt cards to which the line applies; empty: any."""
+    """The line applies to these combinations of the five dealt cards; empty: to any."""
     wild: NaturalInt | None = None
     """The number of wild cards among the dealt cards; None: any."""
     sets: Literal["none", "2", "2-2", "3", "4"] = "none"
@@ -148,7 +148,7 @@ class SimpleStrategy(Strict):
 
     name: Text
     line: tuple[Hold, ...]
-    """The lines of the strategy, of which the first that fits applies."""
+    """The lines of the strategy. The first line that fits applies."""
 
 
 class Simplest(Strict):

@@ -208,7 +208,7 @@ _CORRECTION_OPTIONS: Final = [
 
 
 def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options by which staff correct the recorded data of a tournament."""
+    """Add to a command the options that correct the recorded data of a tournament."""
     for option in reversed(_CORRECTION_OPTIONS):
         function = option(function)
     return function

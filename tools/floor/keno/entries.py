@@ -13,7 +13,7 @@ class OfficeOpened:
     """The office was opened for one game."""
 
     source: str
-    """The library id or file from which the game is loaded."""
+    """The library id or file of the game."""
     game: str
     version: str
     digest: str

@@ -489,7 +489,7 @@ def check_journal_is_unused(journal: Journal) -> None:
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
-    """Return the terms with which the office of a journal was opened. Raises OperatorError if none was opened."""
+    """Return the terms of a journal's office, as stated when it was opened. Raises OperatorError if none was opened."""
     office_state = journal.state(_OFFICE_KEY)
     if office_state is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")

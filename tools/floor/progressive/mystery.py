@@ -34,7 +34,7 @@ class MysteryPrizes:
         """The decrypted secrets of the current prizes, so that each is decrypted once."""
 
     def open(self, session: Session, record: LevelRecord, time_text: str) -> None:
-        """Draw the secret amount at which a level's next mystery prize is won, and store it encrypted.
+        """Draw the secret amount of a level's next mystery prize, and store it encrypted.
 
         It lies above the level's present amount and at most at its ceiling.
         """
@@ -117,7 +117,7 @@ class MysteryPrizes:
         )
 
     def _unseal_secret(self, prize: PrizeRecord) -> MysteryTrigger:
-        """Return the secret amount at which a mystery prize is won, decrypted and checked against its commitment."""
+        """Return the secret amount of a mystery prize, decrypted and checked against its commitment."""
         trigger = self._trigger_by_level.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._vault is None:
@@ -127,7 +127,7 @@ class MysteryPrizes:
 
 
 def format_claim_id(prize: PrizeRecord) -> str:
-    """Return the id of the claim by which a mystery prize is paid."""
+    """Return the id of the claim for a mystery prize."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 

@@ -187,7 +187,7 @@ class ClaimRecord:
     paid_cents: int | None = None
     """The amount that the machine paid; None until it has reported the payment."""
     way: str = ""
-    """The method by which the machine paid, or ``void``; empty until it has reported the payment."""
+    """How the machine paid, or ``void``; empty until it has reported the payment."""
     closed_at: str = ""
     """The time at which the machine reported the payment; empty until then."""
     share: str = ""

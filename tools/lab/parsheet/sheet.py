@@ -1,4 +1,4 @@
-"""The PAR sheet as JSON data, from which all its other formats are printed.
+"""The PAR sheet as JSON data; all its other formats are printed from it.
 
 Exact values are texts of fractions, each with its decimal; nothing is rounded before the end (NZ 1.47.10).
 """

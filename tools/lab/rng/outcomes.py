@@ -1,4 +1,4 @@
-"""Final outcomes for laboratories, drawn by the functions with which games deal, throw and spin.
+"""Final outcomes for laboratories, drawn by the games' own functions for dealing, throwing and spinning.
 
 A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces,
 and takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`,
