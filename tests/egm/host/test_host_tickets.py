@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
+from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import PrintState
+from egm.devices.interface import Barcode, PrintState, Returned, ReturnReason
 from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -439,6 +440,20 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is RedemptionStatus.PENDING
     stacked(rig)
     assert rig.credit_cents == 1234
+
+
+@pytest.mark.requirement("H-08")
+def test_the_host_learns_of_a_ticket_given_back_between_lock_and_order(make, monkeypatch):
+    rig = make()
+    rig.offer_ticket(FIRST)
+    monkeypatch.setattr(rig.hands, "stack", lambda _: None)  # the ticket is returned before the order
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
+    returned = Returned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
+    for event in iter_reported_events(returned, "bill_acceptor", ()):
+        rig.happen(event)
+    assert (rig.port.redemption_state.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
+    assert rig.store.get(FIRST).state is TicketState.ISSUED
+    assert rig.port.has_unread_result
 
 
 def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch):

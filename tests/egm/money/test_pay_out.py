@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import PrintState
+from egm.devices.interface import Barcode, PrintState, Returned, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
@@ -335,6 +336,22 @@ def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     again = restart(rig, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()
+
+
+@pytest.mark.requirement("H-08")
+def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypatch):
+    number = rig.cash_out_ticket()
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.hands, "stack", lambda _: None)  # the acceptor returns the ticket before the order
+        rig.offer_ticket(number)
+    assert rig.store.get(number).state is TicketState.PENDING
+    returned = Returned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
+    for event in iter_reported_events(returned, "bill_acceptor", ()):
+        rig.happen(event)
+    assert (rig.store.get(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    assert rig.credit_cents == 2000
 
 
 @pytest.mark.requirement("E-06")
