@@ -23,6 +23,8 @@ def refusals(method):
 
     @functools.wraps(method)
     def told(self, *arguments):
+        if "_disk" not in vars(self):  # collected together with a connection that SQLite closes only now
+            return None
         try:
             return method(self, *arguments)
         except PowerCut:
