@@ -1,12 +1,24 @@
 """What a designer writes naturally means what he means, is refused, or is warned about; never another game."""
 
 import copy
+from collections import Counter
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
 
-from paytables import DefinitionError, Depth, analyse, build_game, list_library_games, list_remarks, load_game
+from egm.testing.machine import ScriptedStep
+from paytables import (
+    Choice,
+    DefinitionError,
+    Depth,
+    Round,
+    analyse,
+    build_game,
+    list_library_games,
+    list_remarks,
+    load_game,
+)
 
 TEXT = {"en": "x", "fr": "x"}
 
@@ -69,6 +81,22 @@ def test_a_stop_has_its_weight_where_the_only_line_reads_it():
     assert rtp(low) == rtp(data)
     several = definition(symbols=NAMES, lines=[[1], [2]], **CHART)
     assert any("of the top row of the window" in text for text in said(several))
+
+
+@pytest.mark.requirement("B-10")
+@pytest.mark.parametrize("is_spun_again", [False, True])
+def test_of_all_numbers_that_may_be_drawn_each_stop_has_its_weight(is_spun_again):
+    game = of(definition(symbols=NAMES, lines=[[1]], player_holds=is_spun_again, **CHART))
+    wager, shown, won_credits = game.build_wager(1), Counter(), 0
+    for number in range(64):
+        played = Round(game.play(wager, ScriptedStep([0] * is_spun_again + [number])), wager)
+        played.advance()
+        if is_spun_again:
+            played.advance(Choice(0))  # no reel is held
+        shown[played.outcome.display["window"][0][1]] += 1
+        won_credits += played.outcome.win_credits
+    assert shown == {"blank": 60, "seven": 1, "bar": 3}
+    assert won_credits == 1 * 20 + 3 * 5
 
 
 def test_a_line_over_some_of_the_reels_gives_no_row_to_the_weights_and_none_is_told():
