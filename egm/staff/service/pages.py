@@ -140,7 +140,9 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
 
 def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
-    return build_meter_value_text(METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][name][0], value)
+    return build_meter_value_text(
+        METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][name][0], value
+    )
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ import pytest
 from egm.kernel.messages import Protection, Reminder, Session
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.scenes.reminder import find_due_reminder
+from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.reminder import draw_limits, find_due_reminder
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery import show_outcome
@@ -61,9 +62,8 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     assert build_view_timeline(spinning, theme) is not None
 
 
-@pytest.mark.requirement("N-03")
-def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
-    picture = Picture(theme)
+def open_page_of_limits(published, theme):
+    """Return the view of a player with a limit of an hour, who has opened the last page of the help."""
     session = Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
     view = build_idle_view(
         published,
@@ -74,7 +74,27 @@ def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
         protection=Protection(limits=True),
     )
     view, _ = apply_action(view, Action("help"), theme)
-    view = replace(view, sheet=-1)
+    return replace(view, sheet=-1)
+
+
+@pytest.mark.requirement("C-19")
+def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published, theme):
+    picture = Picture(theme)
+    view = open_page_of_limits(published, theme)
+    pages = list_help_sheets(Stage(picture.painter, picture.texts(view), picture.layout, view))
+    keys = [
+        {one.action.name for one in picture.list_touches(replace(view, sheet=number))}
+        for number in range(len(pages))
+    ]
+    assert len(keys) > 3
+    assert ["limit" in names for names in keys] == [page.draw is draw_limits for page in pages]
+    assert keys[0] == keys[-1] - {"limit"}
+
+
+@pytest.mark.requirement("N-03")
+def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
+    picture = Picture(theme)
+    view = open_page_of_limits(published, theme)
     offered = [one.action.value for one in picture.list_touches(view) if one.action.name == "limit"]
     assert ("minutes", 30) in offered
     assert ("minutes", 60) in offered
