@@ -410,12 +410,17 @@ def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(offi
 
 
 @pytest.mark.requirement("H-14")
-def test_payees(office, egm):
+def test_payees(office, egm, monkeypatch):
     paid = office.issued("b", 500).number
+    clock = StandingClock()
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
+    clock.pass_days(1)
     egm("pay", paid, "--person", LUC, "--name", "Anne", "--address", "Chicoutimi")
     (line,) = json.loads(egm("payees", "--json"))
     assert (line["name"], line["address"], line["ticket"]["number"]) == ("Anne", "Chicoutimi", paid)
-    assert "Chicoutimi" in egm("payees")
+    assert (line["ticket"]["amount_cents"], line["moves"][-1]["at"]) == (500, "2026-03-02T14:05:09+00:00")
+    _, row = egm("payees", "--csv").splitlines()
+    assert row == f"2026-03-02 14:05:09,$5.00,Anne,Chicoutimi,cage:{LUC}"
 
 
 def test_void_release_and_reprint(office, egm, tmp_path):
