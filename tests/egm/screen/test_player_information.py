@@ -25,10 +25,10 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
-from egm.screen.scenes import keno, progressive, wins
+from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_figures
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.pays import list_pays
+from egm.screen.scenes.pays import format_pay, list_pays
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
@@ -164,6 +164,55 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert game.digest[:16] in flat
         credits_said = texts.say("help.prize_bet" if list_reel_stages(game) else "keno.table")
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
+
+
+@pytest.mark.requirement("C-01")
+@EVERY_LAYOUT
+def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout, theme, monkeypatch):
+    game, signs = next(one for one in published if one.id == "river-wheel"), []
+    monkeypatch.setattr(chrome, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
+    picture = Picture(theme, layout=layout, scale=0.25)
+    picture.draw(pygame.Surface(picture.pixels), build_idle_view(published, game, "fr", credit_cents=0))
+    assert signs == [game.title["fr"]]
+
+
+def words_of_prize_pages(view):
+    """Every text of the help pages of the prizes, without what is drawn behind the help."""
+    words_on(view)
+    painter = writing("landscape")[0].painter
+    stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)
+    painter.words = []
+    for page in list_help_sheets(stage):
+        if page.heading == stage.texts.say("help.prizes"):
+            page.draw(stage, (100, 100, 1400, 800))
+    return " ".join(" ".join(painter.words).split())
+
+
+@pytest.mark.requirement("C-01", "C-18")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-three-card-poker"])
+def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
+    game = build_game_view(load_game(name))
+    view = build_idle_view((game,), game, language, credit_cents=0)
+    said = words_of_prize_pages(view)
+    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE, view)
+    assert len(list_pays(stage)) > 3
+    for pay in list_pays(stage):
+        assert apply_typography(pay.names[language], language) in said
+        assert " ".join(format_pay(stage, pay).split()) in said
+
+
+@pytest.mark.requirement("C-01", "C-18")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_page_of_the_help_has_what_each_area_of_a_wheel_pays(published, language):
+    game = next(one for one in published if one.id == "river-wheel")
+    said = words_of_prize_pages(build_idle_view(published, game, language, credit_cents=0))
+    areas = game.presentation["areas"]
+    assert len(areas) > 3
+    for area in areas:
+        assert apply_typography(area["name"][language], language) in said
+        for pay in area["pays"].values():
+            assert " ".join(Texts(language).number(int(pay)).split()) in said
 
 
 @pytest.mark.requirement("C-12")
