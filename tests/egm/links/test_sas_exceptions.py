@@ -69,7 +69,7 @@ def test_doors_raise_their_exceptions(bench: Bench) -> None:
         assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
 
 
-@pytest.mark.requirement("K-12")
+@pytest.mark.requirement("K-12", "E-08")
 @pytest.mark.sas(
     exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 3B 60 61 74 75 76 78",
 )
@@ -101,7 +101,7 @@ def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
     assert told(bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
 
 
-@pytest.mark.requirement("K-12")
+@pytest.mark.requirement("K-12", "E-08")
 @pytest.mark.sas(exceptions="17 18")
 def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
     for told_of in ([0x7A, 0x17], [0x18, 0x17]):
