@@ -128,7 +128,7 @@ def test_a_game_without_a_prize_in_kind_needs_no_attendant(tmp_path):
     rig.close()
 
 
-@pytest.mark.requirement("Q-01", "Q-03")
+@pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03")
 def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
     rig = won(tmp_path, profile=place)
