@@ -287,6 +287,7 @@ def _refused(folder):
     raise AssertionError("the machine does not hear that it is refused")
 
 
+@pytest.mark.requirement("K-07")
 def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
     async def session():
         broker = Broker(tmp_path / "link", ["EGM-1", "EGM-2"])

@@ -95,7 +95,7 @@ def test_a_number_said_again_counts_once(make):
     assert rig.port.number_request.amount_cents == 500
 
 
-@pytest.mark.requirement("F-09")
+@pytest.mark.requirement("F-09", "H-05")
 @pytest.mark.parametrize("silent", [True, False])
 def test_without_a_number_the_attendant_pays(make, silent):
     rig = make().insert(2000)
@@ -108,7 +108,7 @@ def test_without_a_number_the_attendant_pays(make, silent):
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
 
-@pytest.mark.requirement("H-09")
+@pytest.mark.requirement("H-05", "H-09")
 def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     rig = make(offline=2)
     rig.port.enrol(12345, 677)
@@ -124,7 +124,7 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 2)
 
 
-@pytest.mark.requirement("H-09")
+@pytest.mark.requirement("H-05", "H-09")
 def test_a_host_that_refuses_is_not_got_round(make):
     rig = make(offline=5)
     rig.port.enrol(12345, 677)

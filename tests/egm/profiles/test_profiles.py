@@ -225,6 +225,18 @@ def test_a_wheel_whose_spins_make_fewer_than_three_turns_is_refused(tmp_path, re
     assert ["at least 3" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
 
 
+@pytest.mark.requirement("B-16:a")
+@pytest.mark.parametrize(("revolutions", "is_offered"), [(6, False), (7, True), (8, True)])
+def test_a_roulette_whose_spins_make_fewer_than_seven_turns_is_refused(tmp_path, revolutions, is_offered):
+    text = read_source("quebec-roulette-french").path.read_text("utf-8")
+    assert text.count("revolutions = 7") == 1
+    roulette = tmp_path / "roulette.toml"
+    roulette.write_text(text.replace("revolutions = 7", f"revolutions = {revolutions}"), "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(roulette)),), load_profile("quebec-casino"))
+    assert bool(installed) is is_offered
+    assert ["at least 7" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
+
+
 @pytest.mark.requirement("B-01")
 def test_a_game_that_draws_nothing_is_refused(tmp_path):
     whole = read_source("maple-classic").path.read_text("utf-8")

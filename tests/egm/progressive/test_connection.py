@@ -214,7 +214,7 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, wh
         assert (told[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
 
 
-@pytest.mark.requirement("I-15:c")
+@pytest.mark.requirement("I-15:c", "K-07")
 @pytest.mark.parametrize("intruder", ["", "of another authority", "of another name", "of an older protocol"])
 def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intruder):
     """Who answers for it in its place hears of no wager and no claim."""

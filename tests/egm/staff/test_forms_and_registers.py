@@ -303,7 +303,7 @@ def test_a_complement_with_an_invalid_amount_is_refused(rig, amount_cents):
     assert rig.records("complement.paid") == []
 
 
-@pytest.mark.requirement("F-17", "J-16")
+@pytest.mark.requirement("F-17", "J-16", "Q-19")
 @pytest.mark.parametrize("persons", [(), ("1",), ("3",), ("6",), ("2", "9")])
 def test_only_a_supervisor_may_pay_a_complement(rig, persons):
     """Not for nobody, an attendant, a mechanic, an inspector, or somebody who is not enrolled."""

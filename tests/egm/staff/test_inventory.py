@@ -102,11 +102,16 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     record_inventory_change(rig.machine, inventory(tmp_path))
     assert rig.journal.sequence == before  # nothing new, nothing written
     record_inventory_change(rig.machine, inventory(tmp_path, location="workshop"))
-    assert rig.records("inventory.changed")[-1]["after"]["location"] == "workshop"  # a move by itself
+    moved_entry = rig.records("inventory.changed")[-1]["after"]  # a move by itself
+    assert [moved_entry[name] for name in ("location", "serial", "operator_number", "base_number")] == [
+        "workshop", "TEST-1", "7", "B-12",
+    ]  # fmt: skip
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
     record_inventory_change(rig.machine, moved)
-    changes = [what for _, what in read_technical_sheet(rig.journal).changes]
-    assert "location: floor -> workshop" in changes
+    sheet_changes = read_technical_sheet(rig.journal).changes
+    changes = [what for _, what in sheet_changes]
+    move = changes.index("location: floor -> workshop")
+    assert sheet_changes[move][0] == rig.clock.now().isoformat()
     assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
 
 

@@ -62,20 +62,27 @@ def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expecte
 @pytest.mark.requirement("P-04")
 def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house(tmp_path):
     with open_positions(tmp_path) as start:
-        rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1))
+        rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1, 101, 102, 103))
         for number, rig in enumerate(rooms, 1):  # one of the three dozens wins
-            rig.insert((500, 1000, 2000)[number - 1])
+            rig.insert((1000, 2000, 5000)[number - 1])
             rig.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
             rig.engine.handle(EventType.PLAY)
         table = rooms[0].machine.component(SharedTable)
         table.close_betting(rooms[0].machine.games["monaco-roulette-european"].digest)
         for rig in rooms:
             rig.report_shown()
+        credit = [rig.credit_cents for rig in rooms]
+        for rig in rooms:
+            rig.cash_out_ticket()
     alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2, 3)]
+    assert len(set(credit)) == 3
+    assert [(each["money_out"], each["ticket_out.cashable.value"]) for each in alone] == list(
+        zip(credit, credit, strict=True)
+    )
     assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
-        (500, 500),
         (1000, 500),
         (2000, 500),
+        (5000, 500),
     ]
     assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
     whole = read_totals(tmp_path)

@@ -309,7 +309,7 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
     assert room.credit_cents == 0
 
 
-@pytest.mark.requirement("L-06")
+@pytest.mark.requirement("L-02:a", "L-06")
 def test_entries_are_sold_only_as_the_rules_allow(hall):
     hall = hall()
     assert hall.sell(1, "P-1", start="later") == "refused.rules_are_installed"
