@@ -67,6 +67,16 @@ def test_the_ticket_states_its_amount_to_the_cent(rig):
     assert fields["amount_words"] == "Twenty dollars and thirty-five cents"
 
 
+@pytest.mark.requirement("H-03")
+def test_a_coupon_states_the_credits_of_the_denomination_that_it_refunds(tmp_path):
+    rig = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot().insert(2000)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.CASH_OUT)
+    fields = rig.hands.jobs[-1].fields
+    assert (fields["amount"], fields["credits"]) == ("20,00 $ / $20.00", "CRÉDITS / CREDITS : 80")
+    rig.close()
+
+
 @pytest.mark.requirement("H-02", "J-15")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
 def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, words):

@@ -300,7 +300,7 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     assert reminders.own_limits
 
 
-@pytest.mark.requirement("F-11")
+@pytest.mark.requirement("F-11", "N-07")
 def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
     text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
     path = tmp_path / "low.toml"

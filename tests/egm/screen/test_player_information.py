@@ -35,7 +35,7 @@ from egm.screen.scenes.status import choose_status
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, build_view_timeline, list_offered_costs
+from egm.screen.view import Action, Page, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
@@ -645,6 +645,28 @@ def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
             assert Texts("en").clock(time.isoformat()) in words_on(later, layout)
+
+
+@pytest.mark.requirement("N-01:a")
+@EVERY_LAYOUT
+def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_player(published, layout):
+    rest = build_idle_view(published, published[0], "en")
+    states = {
+        "out_of_service": {},
+        "door_open": {"doors_open": ("main",)},
+        "tilt": {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)},
+        "handpay": {"handpay": Handpay(kind="cancelled_credit", amount_cents=4200)},
+        "paying": {},
+        "locked": {},
+    }
+    views = [
+        apply_message(rest, rest.snapshot.model_copy(update={"state": state, **more}))
+        for state, more in states.items()
+    ]
+    views += [replace(rest, page=page) for page in (Page.HELP, Page.GAMES)]
+    assert len({view.scene for view in views}) == len(states) + 1
+    for view in views:
+        assert Texts("en").clock(view.time_utc) in words_on(view, layout), (view.scene, view.page)
 
 
 @pytest.mark.requirement("C-20")

@@ -6,13 +6,14 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import FEATURES
+from egm.app.features import FEATURES, REGISTERS
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
 from egm.screen.text import Texts
 from egm.staff.keys import StaffKey
+from egm.staff.registers import iter_register_lines
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
@@ -153,6 +154,11 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
     (returned,) = again.records("base.returned")
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
+    lines = list(iter_register_lines(REGISTERS["bases"], again.journal.entries()))
+    assert [(line["event"], line["base"], line["lock"], line["cashier"]) for line in lines] == [
+        ("base.withdrawn", "S-7", "lock 41", "H. Main"),
+        ("base.returned", "S-7", "lock 42", "H. Main"),
+    ]
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
     first, second = iter_sheets(again.journal.entries(), FEATURES.entry_declarations)
