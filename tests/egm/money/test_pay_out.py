@@ -393,7 +393,7 @@ def coins(tmp_path):
     rig.close()
 
 
-@pytest.mark.requirement("D-13", "G-09", "F-01")
+@pytest.mark.requirement("D-13", "G-09", "F-01", "P-08")
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
     coins.ledgers.coin_ledger.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300

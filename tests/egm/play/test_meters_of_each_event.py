@@ -99,7 +99,7 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
     rig.close()
 
 
-@pytest.mark.requirement("D-02", "D-01", "D-03", "D-04", "D-11:c", "D-13", "D-14")
+@pytest.mark.requirement("D-02", "D-01", "D-03", "D-04", "D-11:c", "D-13", "D-14", "P-08")
 def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(tmp_path):
     machine = Counted(tmp_path, 4711, devices=("printer", "hopper"))  # the number of the ticket
     rig = machine.room
