@@ -375,7 +375,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     assert name in unknown.output
 
 
-@pytest.mark.requirement("Q-15", "J-15:b")
+@pytest.mark.requirement("Q-15", "Q-16", "J-15:b")
 def test_interventions_parts_and_visits_are_registered_by_serial_number(rig, tmp_path):
     intervene(rig)
     finish(rig, "belt replaced", "belt 12; bearing 6").touch("leave")
@@ -393,7 +393,8 @@ def test_interventions_parts_and_visits_are_registered_by_serial_number(rig, tmp
     assert {(line["serial"], line["operator_number"]) for line in work} == {("TEST-1", "7")}
     assert [line["work"] for line in work if line["work"]] == ["belt replaced", "nothing found"]
     (replaced,) = register("parts")  # an intervention that replaced none has no line
-    assert (replaced["serial"], replaced["parts"]) == ("TEST-1", "belt 12; bearing 6")
+    assert (replaced["serial"], replaced["operator_number"]) == ("TEST-1", "7")
+    assert (replaced["parts"], replaced["time_utc"]) == ("belt 12; bearing 6", work[1]["time_utc"])
     assert (replaced["id"], replaced["persons"]) == (work[0]["id"], [MECHANIC])
     visits = register("visits")
     assert {(line["person"], line["role"]) for line in visits} == {(MECHANIC, str(Role.MECHANIC))}
