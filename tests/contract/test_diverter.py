@@ -15,7 +15,7 @@ from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
 
 
-@pytest.mark.requirement("G-09", "D-13")
+@pytest.mark.requirement("G-08:e", "G-09", "D-13")
 @pytest.mark.parametrize(
     ("devices", "fell"),
     [(("hopper",), (300, 300)), (("printer",), (0, 600))],

@@ -34,6 +34,8 @@ def move(journal, *transfers, **more):
     )
 
 
+#: The meters of what an attendant pays; each amount is counted by one of them.
+PAID_BY_HAND = ("att_cancel_credit", "att_jackpot", "att_progressive", "att_bonus")
 #: flow -> meter (Annex D) that must move by its amount, and count meter that must move by one.
 ANNEX_D = [
     (("world:bill", CREDIT), "bill_in.value", "bill_in.count"),
@@ -119,6 +121,9 @@ def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
         assert after[value] - before[value] == 700
         if count:
             assert after[count] - before[count] == 1
+        by_hand = [name for name in PAID_BY_HAND if after[name] != before[name]]
+        assert by_hand == [name for name in PAID_BY_HAND if name == value]
+        assert after["hand_paid"] - before["hand_paid"] == 700 * len(by_hand)
 
 
 def test_every_account_of_the_chart_feeds_a_meter():

@@ -89,6 +89,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
     assert f"{name}: users other than its owner may read or write it (mode 644)" in done.stderr
 
 
+@pytest.mark.requirement("K-07")
 def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
     make_authority(tmp_path, NOW)
     make_certificate(tmp_path, BROKER_CERTIFICATE_NAME, NOW, ("127.0.0.1",))

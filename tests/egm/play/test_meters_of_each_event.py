@@ -187,7 +187,7 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
     rig.close()
 
 
-@pytest.mark.requirement("D-02", "D-10")
+@pytest.mark.requirement("D-01", "D-02", "D-10")
 def test_a_returned_stake_is_a_pushed_game(tmp_path):
     """Red dog: a two and a three are in sequence, so the ante is returned."""
     decks = load_game("quebec-red-dog").rules.definition.shoe.decks

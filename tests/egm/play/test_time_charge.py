@@ -87,7 +87,7 @@ def told(rig):
     return [(notice.code, *notice.values.values()) for notice in iter_time_charge_notices(rig.machine)]
 
 
-@pytest.mark.requirement("S-35")
+@pytest.mark.requirement("S-35", "P-04")
 def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not(tables, tmp_path):
     rooms = tables()
     for rig in rooms:

@@ -1,5 +1,7 @@
 """The minimum and maximum bets of a table are always readable on its screen (by-law ss. 9, 72 and 95.5)."""
 
+from dataclasses import replace
+
 import pygame
 import pytest
 from rigs.painters import TextPainter
@@ -44,6 +46,18 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
             )
             assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
     assert all(names for names, _ in rows)
+
+
+@pytest.mark.requirement("S-04")
+def test_a_minimum_of_the_venue_stands_in_place_of_a_lower_one_of_the_table(theme):
+    _, view = felt("quebec-baccarat")
+    idle = build_idle_view((view,), view, "en")
+    least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE, idle))
+    snapshot = idle.snapshot.model_copy(update={"bet_least_cents": 10 * idle.snapshot.denomination_cents})
+    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE, replace(idle, snapshot=snapshot))
+    raised = stage.money(snapshot.bet_least_cents)
+    assert raised != least
+    assert format_table_limits(stage) == (raised, most)
 
 
 @pytest.mark.requirement("S-04")

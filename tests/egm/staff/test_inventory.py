@@ -108,7 +108,9 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     ]  # fmt: skip
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
     record_inventory_change(rig.machine, moved)
-    sheet_changes = read_technical_sheet(rig.journal).changes
+    sheet = read_technical_sheet(rig.journal)
+    sheet_changes = sheet.changes
+    assert len(sheet.tables()[2].rows) == len(sheet_changes) > 3
     changes = [what for _, what in sheet_changes]
     move = changes.index("location: floor -> workshop")
     assert sheet_changes[move][0] == rig.clock.now().isoformat()

@@ -502,6 +502,19 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
     assert hit.closed_at
 
 
+@pytest.mark.requirement("I-16")
+def test_each_day_has_an_amount_of_its_own(floor, monkeypatch):
+    floor.give("EGM-1", 1)
+    floor.controller.list_values()
+    tomorrow = floor.controller._now() + timedelta(days=1)
+    monkeypatch.setattr(floor.controller, "_now", lambda: tomorrow)
+    for number in range(2, 26):
+        floor.give("EGM-1", number)
+    floor.controller.list_values()
+    days = [(day, cents) for day, _, _, cents in floor.controller.list_daily_amounts()]
+    assert days == [("2026-01-01", 1_000_00), ("2026-01-02", 1_000_02)]
+
+
 @pytest.mark.requirement("I-08")
 @pytest.mark.parametrize("amount", ["0", "1"])
 def test_a_record_that_does_not_add_up_is_found(floor, amount):
