@@ -7,6 +7,7 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.showing import find_pending_decision
+from egm.testing.machine import ScriptedChance
 from paytables import list_shipped_games, load_game
 from paytables.companions import find_smallest_bets_with
 
@@ -92,6 +93,29 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     assert (values["coin_in"], values["coin_out"], values["games_played"]) == (0, 0, 0)
     assert values["tournament_games"] == GAMES
     assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-01")
+def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
+    """At craps the pass line is closed while a point stands, as in a game for credits."""
+    game, least = load_game("quebec-craps"), 5
+    rules = describe_machine(
+        ("games = 100", "games = 2"), game=game.id, denomination_cents=game.denominations_cents[0], bet=least
+    )
+    hall = Hall(
+        tmp_path, rules, games=(game.id,), chance=ScriptedChance(0, 2)
+    ).enter()  # the dice show one and three
+    assert hall.sell(1, "P-1") is None
+    rig = hall.open_play().room
+    rig.engine.handle(EventType.BET, value=least, options={"bets": {"pass": least}})
+    rig.play()
+    rig.report_shown()
+    assert read_purse(rig)["games"] == 1
+    rig.engine.handle(EventType.BET, value=least, options={"bets": {"pass": least}})
+    assert rig.notice == "refused.bet_is_within_the_tournaments"
+    rig.engine.handle(EventType.BET, value=least, options={"bets": {"field": least}})
+    assert rig.machine.selection.options == {"bets": {"field": least}}
+    rig.close()
 
 
 def lay_exactly(at, credits_):
