@@ -117,7 +117,7 @@ def test_an_event_that_arrives_during_another_is_handled_after_it():
     assert pressed.machine.done == ["pressed", "begin", "ended", "begin 2", "ended", "rest"]
 
 
-def test_an_unfinished_thing_is_ended_once_an_event():
+def test_each_event_completes_at_most_one_unfinished_action():
     toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
     toy.handle(EventType.PLAY)
     assert (toy.machine.done, toy.machine.begun) == (["begin", "begin", "ended", "rest"], 1)
@@ -146,7 +146,7 @@ def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
     assert toy.machine.done == ["failed", "rest"]
 
 
-def test_a_refusal_is_told_to_who_asked_or_recorded_once():
+def test_a_refusal_is_sent_to_the_requester_or_recorded_once():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
         Rule(EventType.COINS_PAID, single_state(State.PAYING), (), (begin,)),

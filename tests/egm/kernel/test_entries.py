@@ -131,7 +131,7 @@ def refuse(entry: EntryDeclaration, transaction: Transaction, why: str) -> None:
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)
-def test_a_valid_entry_is_accepted_and_says_what_it_means(entry):
+def test_a_valid_entry_is_accepted_with_its_meaning(entry):
     entry.check_transaction(build(entry), FEATURES.storage_keys)
     assert entry.meaning[0].isupper()
     assert entry.meaning.endswith(".")

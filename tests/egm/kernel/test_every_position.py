@@ -136,7 +136,7 @@ def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object
 
 @pytest.mark.requirement("O-01", "O-06", "D-01")
 @pytest.mark.parametrize(("event", "state"), TRIED, ids=str)
-def test_a_row_of_the_table_does_at_the_second_of_three_what_it_does_at_one(tmp_path, event, state):
+def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, event, state):
     def alone(devices: tuple[str, ...]) -> MachineRig:
         RepeatableEntropySource._started.clear()
         return MachineRig(tmp_path / "one", devices=devices, chance=create_generator())
@@ -164,7 +164,7 @@ def three(tmp_path):
 
 
 @pytest.mark.requirement("F-09", "J-09")
-def test_the_one_key_pays_position_after_position(three):
+def test_one_key_turn_pays_one_position_after_another(three):
     for rig, cents in ((three.third, 500), (three.second, 2000)):
         rig.insert(cents).engine.handle(EventType.CASH_OUT)
         assert rig.state is State.HANDPAY
@@ -176,7 +176,7 @@ def test_the_one_key_pays_position_after_position(three):
 
 
 @pytest.mark.parametrize("state", [State.HANDPAY, State.TILT, State.OUT_OF_SERVICE])
-def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
+def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
     """A fault of the first position that is a technician's keeps nobody waiting at the second."""
     three = Three(tmp_path, boot=True)
     three.first.engine.handle(
@@ -197,7 +197,7 @@ def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
 
 
 @pytest.mark.requirement("F-09", "J-09")
-def test_a_generator_that_fails_again_keeps_no_hand_pay_and_no_tilt_waiting(three):
+def test_another_generator_failure_delays_no_hand_pay_or_tilt(three):
     three.first.restarts += [OutOfService("planted")] * 2
     three.second.insert(500).engine.handle(EventType.CASH_OUT)
     three.third.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -209,7 +209,7 @@ def test_a_generator_that_fails_again_keeps_no_hand_pay_and_no_tilt_waiting(thre
     assert three.first.notice == "chance_still_fails"
 
 
-def test_a_call_at_the_third_is_answered(three):
+def test_a_call_at_the_third_position_is_answered(three):
     three.third.engine.handle(EventType.SERVICE)
     assert three.third.machine.memory.get(IntegrityKey.SERVICE) is True
     three.board(EventType.KEY_TURNED, key="attendant")
@@ -228,7 +228,7 @@ def taken_to(three: Three, number: int, role: Role) -> Menu:
 
 @pytest.mark.requirement("F-09", "O-06", "J-12")
 @pytest.mark.parametrize("role", Role, ids=str)
-def test_the_menu_is_taken_to_the_second_position_with_all_that_is_in_it(three, tmp_path, role):
+def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_path, role):
     (tmp_path / "one").mkdir()
     alone = Menu(MachineRig(tmp_path / "one").boot())
     alone.open().prove(role)

@@ -38,7 +38,7 @@ def texts_with_a_place(path: Path) -> list[int]:
     return found
 
 
-def test_no_id_is_made_of_a_place_anywhere_else():
+def test_ids_are_formed_in_one_place_only():
     root = Path(egm.__file__).parent.parent
     paths = [*Path(egm.__file__).parent.rglob("*.py"), *Path(meters.__file__).parent.rglob("*.py")]
     found = {path.relative_to(root).as_posix(): texts_with_a_place(path) for path in paths}

@@ -36,7 +36,7 @@ def machine(tmp_path):
     made[-1][0].close()
 
 
-def test_every_key_is_the_players_or_the_machines_by_its_declaration():
+def test_every_stored_key_declares_whether_it_belongs_to_a_position_or_the_machine():
     owners = {owner: [key for key in FEATURES.storage_keys if key.owner is owner] for owner in KeyOwner}
     assert all(owners.values())
     for key in owners[KeyOwner.PLAYER]:
@@ -50,7 +50,7 @@ def test_every_key_is_the_players_or_the_machines_by_its_declaration():
     assert FEATURES.storage_keys.build_stored_name("fault:logic.battery", SECOND) == "fault:logic.battery"
 
 
-def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
+def test_nothing_is_stored_under_an_undeclared_key(tmp_path):
     rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
         write_undeclared(rig.machine, "jukebox.played", state={"jukebox": 7})
@@ -140,7 +140,7 @@ def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_pos
 
 
 @pytest.mark.requirement("O-01", "A-08")
-def test_a_restart_takes_each_position_up_where_it_was(machine):
+def test_a_restart_resumes_each_position(machine):
     first, second = machine()
     first.insert(2000)
     second.insert(500)
@@ -237,7 +237,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     assert second.credit_cents == 500
 
 
-def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
+def test_a_machine_with_one_position_writes_no_position(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(500)
     rig.play()
     rig.report_shown()
@@ -249,7 +249,7 @@ def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
 
 @pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, seed):
+def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
     """Random play at both, with doors, jams, cash-outs by hand and restarts: what each put in is his alone."""
     dice = random.Random(seed)
     rigs = machine()

@@ -82,18 +82,18 @@ def kind_of(written):
     return STATES[written["state"]] if "state" in written else ENTRIES[written["record"]]
 
 
-def test_there_is_one_of_each():
+def test_there_is_a_sample_of_each_record():
     assert {kind_of(each) for each in WRITTEN} == {*STATES.values(), *ENTRIES.values()}
 
 
 @pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
-def test_what_was_written_before_is_read_and_written_the_same(written):
+def test_records_of_earlier_versions_are_read_and_rewritten_identically(written):
     record = from_json(kind_of(written), written["value"], "the journal")
     assert to_json(record) == written["value"]
 
 
 @pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
-def test_no_field_is_lost_changed_in_kind_or_added_in_silence(written):
+def test_no_field_is_lost_or_added_and_none_changes_its_type(written):
     kind, value = kind_of(written), written["value"]
     with pytest.raises(RecordError, match=r"^the journal: surprise is 1, a field that is not known$"):
         from_json(kind, {**value, "surprise": 1}, "the journal")
@@ -127,7 +127,7 @@ WHOLE = {
 }
 
 
-def test_a_default_is_read_where_nothing_is_and_written_unless_it_says_otherwise():
+def test_a_missing_field_is_read_as_its_default():
     record = from_json(Outer, WHOLE, "here")
     assert record == Outer(
         parts=(Inner(cents=1),), named=(1, "x"), by_name={"a": Inner(cents=2)}, sure=True, maybe=None
@@ -152,7 +152,7 @@ def test_a_default_is_read_where_nothing_is_and_written_unless_it_says_otherwise
         ({"since": "y" * 200}, f"here: since is '{'y' * 79}..., not of type int"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place_and_value(wrong, says):
+def test_an_invalid_field_is_named_with_its_path_and_value(wrong, says):
     data = {**WHOLE, **wrong} if isinstance(wrong, dict) else wrong
     if not says:
         assert from_json(Outer, data, "here").note == "x" * 200
@@ -172,7 +172,7 @@ def test_a_number_that_a_record_cannot_hold_is_a_mistake_of_the_program():
 
 
 # ---------------------------------------------------------------------------------------------- a kept journal
-def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
+def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_path):
     folder = tmp_path / "state"
     with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as kept:
         kept.extractall(folder)

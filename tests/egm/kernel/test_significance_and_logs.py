@@ -74,7 +74,7 @@ def test_each_significant_event_has_its_effect_and_who_may_clear(journal, kind, 
     assert (found.effect, found.cleared_by, found.sas_exception_code) == (effect, clear, sas)
 
 
-def test_the_table_has_no_line_an_earlier_one_hides():
+def test_no_line_of_the_table_is_hidden_by_an_earlier_one():
     for entry in ENTRIES:
         patterns = [*entry.significance] if isinstance(entry.significance, Mapping) else []
         for n, pattern in enumerate(patterns):
@@ -83,7 +83,7 @@ def test_the_table_has_no_line_an_earlier_one_hides():
 
 
 @pytest.mark.requirement("E-12", "D-19")
-def test_the_person_is_kept_with_the_event(journal):
+def test_the_person_is_recorded_with_the_event(journal):
     cleared = say(journal, "tilt.cleared", person="1001", codes=["x"])
     assert ENTRIES.list_authors(cleared) == ("1001",)
     assert ENTRIES.list_authors(say(journal, "door.opened", door="main")) == ()
@@ -93,7 +93,7 @@ def test_the_person_is_kept_with_the_event(journal):
 
 
 @pytest.mark.requirement("E-12")
-def test_all_persons_who_acted_together_are_kept_with_the_event_and_no_digest_is_taken_for_a_key_switch(
+def test_all_signers_are_recorded_and_no_digest_is_taken_for_a_key_switch(
     journal,
 ):
     decided = say(journal, "dispute.decided", persons=["1001", "1002"])
@@ -128,7 +128,7 @@ def test_bills_that_the_acceptor_rejects_do_not_push_the_accepted_ones_out_of_th
 
 
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")
-def test_every_ring_is_as_long_as_the_rules_ask(journal):
+def test_every_log_is_as_long_as_the_rules_require(journal):
     least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
     assert [log for log in Log if log.size < least.get(log, 0)] == []
     assert recall.PLAYS_SHOWN >= 10
@@ -154,7 +154,7 @@ def test_passed_checks_do_not_push_changes_out_of_the_log_of_software(journal):
 
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-09", "J-18", "A-16", "A-01")
 @pytest.mark.parametrize("log", Log)
-def test_a_log_shows_what_was_before_a_restart(tmp_path, log):
+def test_a_log_includes_events_before_a_restart(tmp_path, log):
     kind = (
         "fault.raised"
         if log is Log.EVENTS

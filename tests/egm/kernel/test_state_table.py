@@ -107,7 +107,7 @@ WHERE = {
         for effect, (states, rows) in WHERE.items()
     ],
 )
-def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
+def test_each_action_has_an_effect_only_in_its_states(effect, states):
     found = {
         state
         for state in State
@@ -118,7 +118,7 @@ def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
     assert found == states
 
 
-def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
+def test_an_unexpected_event_is_recorded_once_per_start(tmp_path):
     rig = _room(tmp_path, State.IDLE)
     for _ in range(3):
         rig.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
@@ -128,7 +128,7 @@ def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
     rig.close()
 
 
-def test_every_form_is_refused_out_loud(tmp_path):
+def test_every_refused_form_shows_a_message(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
     rig = _room(tmp_path, State.IDLE)
     refusable = [form for form in MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)]
@@ -179,7 +179,7 @@ def test_every_state_can_be_left_and_reached():
 
 
 @pytest.mark.requirement("A-08", "A-09")
-def test_the_most_pressing_state_comes_first():
+def test_the_most_urgent_state_takes_precedence():
     pressing = (
         State.DOOR_OPEN,
         State.TILT,
@@ -202,7 +202,7 @@ def test_the_most_pressing_state_comes_first():
     assert rules.derive_state(holding) is State.IDLE
 
 
-def test_the_picture_shows_what_rules_do_and_can_be_read():
+def test_the_state_diagram_shows_the_rules_and_is_legible():
     arrows = [line for line in format_player_diagram().splitlines() if "-->" in line]
     assert len(arrows) <= 20
     drawn = {word for arrow in arrows for word in arrow.split(":")[0].split() if word != "-->"}

@@ -29,14 +29,14 @@ def machine(tmp_path):
     rig.close()
 
 
-def test_a_state_is_made_once(machine):
+def test_a_components_state_is_created_once(machine):
     assert machine.installed(Candle) is None
     machine.component(Candle).lit = True
     assert machine.component(Candle).lit
     assert machine.installed(Candle) is machine.component(Candle)
 
 
-def test_what_is_put_in_is_found_and_takes_the_place_of_the_one_before(machine):
+def test_an_installed_component_replaces_the_previous_one(machine):
     first, second = Wick(1), Wick(2)
     machine.install(first)
     assert machine.component(Wick) is first
@@ -44,7 +44,7 @@ def test_what_is_put_in_is_found_and_takes_the_place_of_the_one_before(machine):
     assert machine.component(Wick) is second
 
 
-def test_what_can_neither_be_made_nor_was_put_in_is_named(machine):
+def test_a_component_that_is_neither_installed_nor_creatable_is_named(machine):
     with pytest.raises(InvariantError, match="Wick was not installed"):
         machine.component(Wick)
     assert machine.installed(Wick) is None

@@ -46,7 +46,7 @@ def rule(rig, amount_cents):
 
 
 @pytest.mark.requirement("G-02", "F-13")
-def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
+def test_a_bill_ordered_into_a_removed_acceptor_is_disputed(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
     without = again(rig, tmp_path, acceptor=False)
@@ -58,7 +58,7 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
 
 
 @pytest.mark.requirement("H-08")
-def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_ruling(tmp_path):
+def test_a_ticket_ordered_into_a_removed_acceptor_stays_locked_for_a_ruling(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
@@ -68,7 +68,7 @@ def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_rul
     assert without.store.require_ticket(number).state is TicketState.ISSUED
 
 
-def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
+def test_a_credited_bill_of_a_removed_acceptor_is_closed(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
     rig.ledger.credit_stacked_paper()
@@ -78,7 +78,7 @@ def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
 
 
 @pytest.mark.requirement("F-13")
-def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
+def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = rig.hands.payouts
@@ -92,7 +92,7 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     assert without.state is State.TILT
 
 
-def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
+def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for source in ("host:main", "host:main:silent", "progressive"):
         rig.engine.handle(EventType.DISABLED, source=source, reason="host")
@@ -109,13 +109,13 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     assert without.records("fault.settled")[-1]["person"]
 
 
-def test_the_staffs_own_hold_is_theirs_to_lift(tmp_path):
+def test_staff_can_release_their_own_lock(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
     assert again(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
 
 
-def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
+def test_a_fault_of_a_removed_device_ends(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
         rig.engine.handle(EventType.FAULT_RAISED, code=code)
@@ -123,7 +123,7 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
     assert set(without.machine.active_faults) == {"io_board.failure", "ticket_printer.paper_out"}
 
 
-def test_a_position_with_money_cannot_be_left_out(tmp_path):
+def test_a_position_with_money_cannot_be_removed(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     refuse_removed_positions_with_money(first.journal, 1, FEATURES.storage_keys, "CAD")
@@ -136,9 +136,7 @@ def test_a_position_with_money_cannot_be_left_out(tmp_path):
     refuse_removed_positions_with_money(first.journal, 2, FEATURES.storage_keys, "CAD")
 
 
-def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
-    tmp_path, monkeypatch
-):
+def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
     rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
@@ -207,7 +205,7 @@ class Left:
     ("staked", "said"),
     [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a place")],
 )
-def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked, said):
+def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, said):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
     left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
@@ -218,7 +216,7 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
         refuse_removed_positions_with_money(left, 1, FEATURES.storage_keys, "CAD")
 
 
-def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
+def test_everything_that_a_player_may_be_owed_is_named_in_words():
     """What a place says of it has no key of the memory in it."""
     for key in FEATURES.storage_keys:
         if (

@@ -19,7 +19,7 @@ TROUBLES = {
 @pytest.mark.requirement("G-01", "G-15")
 @pytest.mark.parametrize("trouble", TROUBLES)
 @pytest.mark.parametrize("protocol", ["cctalk_bill", "id003"])
-def test_bills_are_taken_once_it_is_mended(tmp_path, protocol, trouble):
+def test_bills_are_accepted_once_the_acceptor_is_repaired(tmp_path, protocol, trouble):
     values, end, end_values = TROUBLES[trouble]
     told = []
 

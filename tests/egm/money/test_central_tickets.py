@@ -20,7 +20,7 @@ def test_standalone_machine_has_no_tickets_where_a_central_system_is_required(tm
 
 
 @pytest.mark.requirement("D-23", "H-01")
-def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
+def test_with_a_central_system_the_same_profile_prints_and_accepts_tickets(tmp_path):
     enrolled = (
         MachineRig(
             tmp_path,

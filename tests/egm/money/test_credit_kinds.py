@@ -85,7 +85,7 @@ def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
     assert [meters[f"credits.{kind}"] for kind in CreditKind] == [0, 0, 99]
 
 
-def test_what_promotional_credit_wins_is_the_players_own(make):
+def test_wins_of_promotional_credit_are_cashable(make):
     rig = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
     rig.play()
     rig.report_shown()
@@ -111,7 +111,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
     assert (rig.state, rig.notice, rig.journal.sequence) == (State.IDLE, "refused.has_credit", before)
 
 
-def test_a_hand_pay_is_of_money_only(make):
+def test_a_hand_pay_contains_no_promotional_credit(make):
     rig = gift(make(), restricted=300, nonrestricted=40)
     rig.machine.component(Devices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
@@ -122,7 +122,7 @@ def test_a_hand_pay_is_of_money_only(make):
 
 
 @pytest.mark.requirement("D-02")
-def test_a_void_game_gives_each_kind_its_own_stake_back_and_is_counted(make):
+def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
     rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
     rig.machine.random_service = FailingChance()
@@ -155,7 +155,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert rig.store.get(number).state is TicketState.REDEEMED
 
 
-def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_away(make, generous):
+def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_played(make, generous):
     """It expired as soon as it was in: an older promotion's last day was over."""
     rig = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
     chance, rig.machine.random_service = rig.machine.random_service, create_generator()
@@ -224,12 +224,12 @@ def test_the_audit_derives_promotional_money_again(make, generous):
 
 
 # ---------------------------------------------------------------------------------------------- the rule
-def test_more_than_there_is_cannot_be_taken():
+def test_no_more_credit_is_taken_than_there_is():
     with pytest.raises(InvariantError, match="5 cents short"):
         build_credit_transfers(10, "house:wager", lambda name: 5 if name == account(CASHABLE) else 0)
 
 
-def test_a_stake_goes_back_where_it_came_from():
+def test_a_returned_stake_goes_to_its_credit_kinds():
     wager = build_credit_transfers(
         7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
     )
@@ -241,7 +241,7 @@ def test_a_stake_goes_back_where_it_came_from():
     )
 
 
-def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_money():
+def test_of_a_partly_lost_stake_promotional_credit_is_lost_first():
     staked = [(account(CASHABLE), 5), (account(RESTRICTED), 4)]
     lost, stays, back = split_stakes(staked, (2, 3, 4), Position())
     assert lost == ((account(RESTRICTED), 2),)
@@ -250,13 +250,13 @@ def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_
 
 
 @pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
-def test_what_is_parted_is_what_was_staked(amounts):
+def test_the_parts_of_a_stake_add_up_to_it(amounts):
     with pytest.raises(InvariantError, match="the stakes"):
         split_stakes([(account(CASHABLE), 9)], amounts, Position())
 
 
 @pytest.mark.requirement("A-28", "F-14")
-def test_a_void_game_gives_each_kind_of_credit_its_stake_back(make):
+def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
     rig = gift(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
     before = kinds(rig)
     rig.machine.random_service = dealing("5s 9h 6d", 6)

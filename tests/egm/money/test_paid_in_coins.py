@@ -69,7 +69,7 @@ def ends_honest(rig):
 
 @pytest.mark.requirement("G-08", "F-09", "F-13")
 @pytest.mark.parametrize(("paid", "left"), [(5, 25), (2, 325), (0, 525)], ids=["whole coins", "dry", "empty"])
-def test_a_hand_pay_tells_what_was_owed_and_what_came_as_coins(tmp_path, coins_first, paid, left):
+def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first, paid, left):
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, paid)
     assert rig.state is State.HANDPAY
@@ -88,7 +88,7 @@ def test_a_hand_pay_tells_what_was_owed_and_what_came_as_coins(tmp_path, coins_f
 
 
 @pytest.mark.requirement("G-08", "F-09")
-def test_coins_nobody_knows_of_are_told_apart(tmp_path, coins_first):
+def test_coins_of_unknown_whereabouts_are_listed_separately(tmp_path, coins_first):
     """Three coins are for a person to decide: what is left by hand is less than what was owed and not paid."""
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, 2, "its count was lost")
@@ -97,7 +97,7 @@ def test_coins_nobody_knows_of_are_told_apart(tmp_path, coins_first):
 
 
 @pytest.mark.requirement("G-10", "F-09")
-def test_a_ticket_that_fails_in_between_is_no_end_of_it(tmp_path, coins_first):
+def test_after_a_failed_ticket_the_coins_are_still_stated(tmp_path, coins_first):
     rig = cashed_out(tmp_path, coins_first, "printer")
     hopper_pays(rig, 5)
     rig.report_print_state(PrintState.FAILED, "it jams")
@@ -127,7 +127,7 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
 
 
 @pytest.mark.requirement("F-09", "G-10")
-def test_a_hopper_filled_again_pays_the_rest_and_both_are_told(tmp_path, coins_first):
+def test_a_refilled_hopper_pays_the_rest_and_both_payouts_are_stated(tmp_path, coins_first):
     rig = cashed_out(tmp_path, coins_first, "printer", cents=500)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.CASH_OUT)
@@ -140,7 +140,7 @@ def test_a_hopper_filled_again_pays_the_rest_and_both_are_told(tmp_path, coins_f
 
 @pytest.mark.requirement("A-08", "F-13", "G-08")
 @pytest.mark.parametrize("written", range(4))
-def test_a_cut_at_any_entry_loses_none_of_it(tmp_path, coins_first, written):
+def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, written):
     rig = cashed_out(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
@@ -160,7 +160,7 @@ def test_a_cut_at_any_entry_loses_none_of_it(tmp_path, coins_first, written):
 
 
 @pytest.mark.requirement("F-10")
-def test_a_rest_that_was_taken_away_is_no_rest_of_the_next_player(tmp_path, coins_first):
+def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coins_first):
     """It was cashed out unasked as soon as the next player put a bill in."""
     rig = cashed_out(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -177,7 +177,7 @@ def test_a_rest_that_was_taken_away_is_no_rest_of_the_next_player(tmp_path, coin
 
 @pytest.mark.requirement("A-05", "F-10")
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_hand):
+def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first, by_hand):
     """Carried over it goes on by itself; paid by hand it is no rest of the next player's credit."""
     rig = cashed_out(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -200,7 +200,7 @@ def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_
 
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("first", [[], [25]], ids=["taken away", "added to"])
-def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_first, first):
+def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, coins_first, first):
     """The next player's coin was worth what had been taken away: it was paid by hand, unasked."""
     rig = cashed_out(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -218,7 +218,7 @@ def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_
 
 @pytest.mark.requirement("A-08", "F-10", "G-08")
 @pytest.mark.parametrize("written", range(3))
-def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_first, written):
+def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins_first, written):
     """What was set aside for the ruling is on the credit meter between its two entries."""
 
     def again():
@@ -268,7 +268,7 @@ LIES = (
 
 
 @pytest.mark.requirement("E-13")
-def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_first):
+def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
     """A journal that ends one untouched would hide what has come as coins."""
     rig = cashed_out(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -284,7 +284,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     ("kind", "path"), LIES, ids=lambda each: each if isinstance(each, str) else ".".join(each)
 )
 @pytest.mark.parametrize("what", ["otherwise", "left out"])
-def test_a_lie_about_the_coins_is_named(tmp_path, coins_first, kind, path, what):
+def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, path, what):
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -116,7 +116,7 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(rig):
         ("paper_low", State.PAYING),
     ],
 )
-def test_a_printer_that_cannot_print_is_not_asked(rig, fault, way):
+def test_a_printer_with_a_fault_gets_no_order(rig, fault, way):
     rig.engine.handle(EventType.FAULT_RAISED, code=f"ticket_printer.{fault}")
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
@@ -125,7 +125,7 @@ def test_a_printer_that_cannot_print_is_not_asked(rig, fault, way):
 
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize("kind", ["cashable", "nonrestricted"])
-def test_credit_of_either_payable_kind_counts_to_the_ticket_limit(tmp_path, kind):
+def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, kind):
     """The limit of 3,000 dollars in the player's own credit, and one cent more."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(29):
@@ -149,7 +149,7 @@ def test_above_the_coins_that_a_hopper_may_pay_an_attendant_pays(tmp_path, dolla
 
 @pytest.mark.requirement("F-07:a")
 @pytest.mark.parametrize("fault", ["hopper_empty", "failure", "communication", "power", "sensor_stuck"])
-def test_a_hopper_that_cannot_pay_is_not_asked(tmp_path, fault):
+def test_a_hopper_with_a_fault_gets_no_order(tmp_path, fault):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     rig.engine.handle(EventType.FAULT_RAISED, code=f"hopper.{fault}")
     rig.engine.handle(EventType.CASH_OUT)
@@ -172,7 +172,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
 
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
-def test_above_the_ticket_limit_no_number_is_asked_of_a_host(tmp_path, bills, way):
+def test_above_the_ticket_limit_no_number_is_requested_from_the_host(tmp_path, bills, way):
     host = HostMoney(validation=Validation.SYSTEM, is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
@@ -201,7 +201,7 @@ def test_the_next_ticket_waits_until_the_last_is_taken(rig):
 
 @pytest.mark.requirement("A-08", "H-06")
 @pytest.mark.parametrize("cut_after", ["reserved", "given", "printing", "done"])
-def test_a_restart_at_every_step_of_a_ticket(rig, tmp_path, cut_after):
+def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
@@ -229,7 +229,7 @@ def test_a_restart_at_every_step_of_a_ticket(rig, tmp_path, cut_after):
 
 
 @pytest.mark.requirement("F-09", "H-06")
-def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(rig, tmp_path):
+def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig, tmp_path):
     """It was never ordered; of one that was, a person decides (test_printed_ticket_disputed)."""
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
@@ -240,7 +240,7 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
 
 
 @pytest.mark.requirement("A-08")
-def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(rig, tmp_path):
+def test_a_power_cut_between_the_ledgers_leaves_no_worthless_ticket(rig, tmp_path):
     ticket = rig.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(rig, tmp_path)  # numbered, never reserved in the journal
     assert again.store.get(ticket.number).state is TicketState.VOID
@@ -248,7 +248,7 @@ def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(rig, tmp_p
     again.close()
 
 
-def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(rig, tmp_path, monkeypatch):
+def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, monkeypatch):
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
     rig.report_print_state(PrintState.PRINTING)
@@ -272,7 +272,7 @@ def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
 
 
 @pytest.mark.requirement("F-11", "N-07")
-def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(tmp_path):
+def test_in_quebec_video_lottery_a_coupon_is_printed_automatically_at_1000_dollars(tmp_path):
     rig = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot()
     for _ in range(49):
         rig.insert(2000)
@@ -289,7 +289,7 @@ def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(
 
 # ---------------------------------------------------------------------------------------------- tickets in
 @pytest.mark.requirement("H-08", "H-07", "D-04")
-def test_a_ticket_goes_in_once(rig, tmp_path):
+def test_a_ticket_is_redeemed_once(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     assert rig.hands.orders[-1][0] == "stack"
@@ -311,7 +311,7 @@ def test_a_ticket_goes_in_once(rig, tmp_path):
     ("digits", "reason"),
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
 )
-def test_a_ticket_nobody_issued_is_returned_with_the_reason(rig, digits, reason):
+def test_an_unknown_ticket_is_returned_with_the_reason(rig, digits, reason):
     from egm.tickets.numbers import is_stand_alone
 
     if reason == "unknown" and not is_stand_alone(digits):
@@ -323,7 +323,7 @@ def test_a_ticket_nobody_issued_is_returned_with_the_reason(rig, digits, reason)
 
 @pytest.mark.requirement("H-08", "G-05")
 @pytest.mark.parametrize("end", ["stacked", "returned"])
-def test_a_restart_with_a_ticket_in_the_acceptor(rig, tmp_path, end):
+def test_a_ticket_in_the_acceptor_survives_a_restart(rig, tmp_path, end):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     again = restart(rig, tmp_path)
@@ -365,7 +365,7 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
 
 
 @pytest.mark.requirement("E-06")
-def test_no_whole_number_of_a_ticket_stands_in_the_journal(rig):
+def test_the_journal_has_no_complete_ticket_number(rig):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
@@ -421,7 +421,7 @@ def _pay_coins_and_a_rest(coins):
 
 
 @pytest.mark.requirement("D-13", "F-10", "F-13", "P-08")
-def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
+def test_the_hopper_pays_whole_coins_and_the_rest_is_paid_in_the_next_way(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
     assert coins.journal.meters().values["hopper_level"] == 25 - 500, "no fill was recorded"
@@ -431,7 +431,7 @@ def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(co
 
 @pytest.mark.requirement("F-10", "A-08")
 @pytest.mark.parametrize("stopped", ["door", "restart"])
-def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stopped):
+def test_payment_of_the_rest_continues_after_an_interruption(coins, tmp_path, stopped):
     if stopped == "door":
         coins.insert(500)
         coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
@@ -453,7 +453,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
 
 
 @pytest.mark.requirement("F-10")
-def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
+def test_the_rest_stays_on_the_credit_meter_if_the_profile_says_so(coins, tmp_path):
     coins.close()
     profile = tmp_path / "stays.toml"
     text = (tmp_path / "coins.toml").read_text()
@@ -465,7 +465,7 @@ def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
 
 
 @pytest.mark.requirement("F-10", "D-13")
-def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so(coins, tmp_path):
+def test_a_rest_below_every_way_of_payment_may_be_given_up_if_the_profile_says_so(coins, tmp_path):
     profile = tmp_path / "residual.toml"
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
@@ -482,7 +482,7 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     rig.close()
 
 
-def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
+def test_the_hopper_gets_one_order_whatever_happens_meanwhile(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     coins.engine.handle(EventType.SERVICE)
@@ -507,7 +507,7 @@ PLAYERS = (
 
 
 @pytest.mark.requirement("F-13:b")
-def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
+def test_no_player_can_pause_a_payout_or_get_coins_otherwise(coins):
     for event, values in PLAYERS:
         coins.engine.handle(event, **values)
     assert coins.hands.payouts == [], "nothing is owed, and no coin leaves"
@@ -528,7 +528,7 @@ def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
 
 @pytest.mark.requirement("A-08", "F-13")
 @pytest.mark.parametrize("ordered", [False, True])
-def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
+def test_a_payout_survives_a_restart(coins, tmp_path, ordered):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     if ordered:
@@ -544,7 +544,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
 
 
 @pytest.mark.requirement("G-08", "F-09")
-def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
+def test_a_short_payout_counts_the_paid_coins_and_the_rest_is_paid_by_hand(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
@@ -557,7 +557,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
 @pytest.mark.requirement("A-08", "F-09", "F-13", "G-08")
 @pytest.mark.parametrize("paid", [5, 2, 6])
 @pytest.mark.parametrize("written", range(4))
-def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, paid):
+def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, written, paid):
     """What the hopper has counted out has left exactly once, wherever between the entries the power goes."""
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
@@ -581,7 +581,7 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
 
 
 @pytest.mark.requirement("G-08")
-def test_an_empty_hopper_is_not_asked(coins):
+def test_an_empty_hopper_gets_no_order(coins):
     coins.insert(500)
     coins.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     coins.engine.handle(EventType.CASH_OUT)
@@ -591,7 +591,7 @@ def test_an_empty_hopper_is_not_asked(coins):
 
 @pytest.mark.requirement("H-10")
 @pytest.mark.parametrize(("place", "days"), [("generic", 365), ("quebec-casino", 365), ("quebec-vlt", 365)])
-def test_a_ticket_says_its_last_day_and_is_taken_to_the_end_of_it(tmp_path, place, days):
+def test_a_ticket_states_its_last_day_and_is_accepted_until_its_end(tmp_path, place, days):
     rig = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     last = rig.machine.local_date + timedelta(days=days)
@@ -615,7 +615,7 @@ def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, place):
 
 
 @pytest.mark.requirement("D-13", "G-08")
-def test_a_coin_that_left_above_the_order_is_missing_from_the_hopper_and_is_not_paid_to_the_player(coins):
+def test_an_excess_coin_is_booked_as_missing_from_the_hopper(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)

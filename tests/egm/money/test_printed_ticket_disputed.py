@@ -64,7 +64,7 @@ def decide(room: MachineRig, ruling: str) -> None:
 @pytest.mark.requirement("G-10", "H-06", "F-13", "A-08")
 @pytest.mark.parametrize("ruling", ["good", "void"])
 @pytest.mark.parametrize("protocol", ["ithaca", "tcl"])
-def test_a_ticket_printed_whole_before_both_lost_power_is_never_nothing(tmp_path, protocol, ruling):
+def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_path, protocol, ruling):
     """The paper is in a hand: no key pays it out a second time, and its number is money once it is ruled so."""
 
     async def scene():
@@ -103,7 +103,7 @@ def test_a_ticket_printed_whole_before_both_lost_power_is_never_nothing(tmp_path
 
 
 @pytest.mark.parametrize("protocol", ["ithaca", "tcl"])
-def test_a_machine_that_dies_beside_a_printer_that_lives_asks_nobody(tmp_path, protocol):
+def test_after_a_crash_a_running_printer_reports_its_ticket_without_a_ruling(tmp_path, protocol):
     async def scene():
         cabinet = Cabinet(tmp_path, protocol)
         cabinet.room.insert(2000).engine.handle(EventType.CASH_OUT)
@@ -129,7 +129,7 @@ def disputed(tmp_path):
 
 @pytest.mark.requirement("A-08", "F-13")
 @pytest.mark.parametrize(("ruling", "state"), [("good", State.IDLE), ("void", State.HANDPAY)])
-def test_a_ruling_with_the_menu_closed_leads_to_the_state_that_follows_from_it(disputed, ruling, state):
+def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ruling, state):
     """The machine waited on as if it still paid: no key paid by hand, and nobody could play."""
     (found,) = list_disputed_amounts(disputed.machine)
     form = {"form": "disputed_ticket", "disputed": found, "ticket": ruling, "reason": "seen"}
@@ -143,7 +143,7 @@ def test_a_ruling_with_the_menu_closed_leads_to_the_state_that_follows_from_it(d
 
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("ruling", ["good", "void"])
-def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_path, ruling):
+def test_a_ruling_interrupted_by_a_power_cut_is_completed_at_the_start(disputed, tmp_path, ruling):
     menu = Menu(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
     menu.touch(f"disputed:{next(iter(list_disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
     disputed.cut_power_after(1)
@@ -158,7 +158,7 @@ def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_p
     audited(again)
 
 
-def test_a_printer_taken_away_over_a_ticket_it_may_have_printed(tmp_path):
+def test_a_printer_removed_while_its_ticket_may_be_printed_needs_a_ruling(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     room.report_print_state(PrintState.PRINTING)
@@ -170,7 +170,7 @@ def test_a_printer_taken_away_over_a_ticket_it_may_have_printed(tmp_path):
     audited(without)
 
 
-def test_a_ticket_of_a_lost_ledger_cannot_be_ruled_good(disputed, tmp_path):
+def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
     disputed.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
@@ -186,7 +186,7 @@ def test_a_ticket_of_a_lost_ledger_cannot_be_ruled_good(disputed, tmp_path):
 
 
 @pytest.mark.requirement("A-02")
-def test_a_clear_carries_it_over_to_be_ruled_on(disputed, tmp_path):
+def test_a_memory_clear_carries_a_disputed_ticket_over(disputed, tmp_path):
     disputed.close()
     found = inspect_claims(tmp_path, FEATURES)
     assert sum(claim.proposed.amount for claim in found.proposals) == 2000

@@ -133,7 +133,7 @@ class Machine:
 
 @pytest.mark.requirement("H-10", "H-07", "F-01")
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_the_clock_shows_the_money_is_somewhere_and_the_audit_finds_nothing(tmp_path, seed):
+def test_whatever_the_clock_shows_no_money_is_lost_and_the_audit_agrees(tmp_path, seed):
     machine = Machine(tmp_path, seed)
     for _ in range(OPERATIONS):
         machine.step()

@@ -40,7 +40,7 @@ def print_it(rig):
 
 
 @pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
-def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_path):
+def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ticket(tmp_path):
     rig = waiting(tmp_path)
     assert (told(rig).why, told(rig).ticket, told(rig).number) == ("paper", "", 1)
     rig.engine.handle(EventType.CASH_OUT)
@@ -66,7 +66,7 @@ def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_pa
 
 
 @pytest.mark.requirement("F-09")
-def test_the_player_may_think_again_and_is_paid_by_hand(tmp_path):
+def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
     rig = waiting(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -79,7 +79,7 @@ def test_the_player_may_think_again_and_is_paid_by_hand(tmp_path):
 
 
 @pytest.mark.requirement("F-09", "G-10")
-def test_an_attendant_who_expects_a_ticket_does_not_settle_what_he_has_not_paid(tmp_path):
+def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
     """The paper ends again between the player's wish and the key: the hand-pay stands until a second turn."""
     rig = waiting(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
@@ -94,7 +94,7 @@ def test_an_attendant_who_expects_a_ticket_does_not_settle_what_he_has_not_paid(
 
 
 @pytest.mark.requirement("J-08", "J-16")
-def test_where_the_key_alone_is_not_enough_a_person_lets_it(tmp_path):
+def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_path):
     place = tmp_path / "generic.toml"
     place.write_bytes(load_profile("generic").file.data + b'\n[staff]\nkey_alone = ["answer_calls"]\n')
     rig = waiting(tmp_path / "state", profile=place)
@@ -112,7 +112,7 @@ def test_where_the_key_alone_is_not_enough_a_person_lets_it(tmp_path):
 
 @pytest.mark.requirement("F-07:c")
 @pytest.mark.parametrize("place", ["refused here", "a jackpot", "its form is begun", "too much"])
-def test_nothing_else_becomes_a_ticket(tmp_path, place):
+def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, place):
     rules = {
         "refused here": (b"[by_hand]", b"[by_hand]\nticket_instead = false"),
         "too much": (b"[tickets]\nlimit_cents = 300000", b"[tickets]\nlimit_cents = 1000"),
@@ -139,7 +139,7 @@ STEPS = ("paper", "no paper", "cash out", "key", "printed", "failed", "bill", "p
 
 @settings(deadline=None, max_examples=scale_examples(75))
 @given(st.lists(st.sampled_from(STEPS), max_size=16), st.integers(0, 4))
-def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries):
+def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, entries):
     """All the player has put in is on the meter, reserved, on a ticket, paid by hand, wagered or won: once."""
     folder = tmp_path_factory.mktemp("any")
     rig = waiting(folder)

@@ -70,7 +70,7 @@ def take(rig, digits):
 # ---------------------------------------------------------------- the clock
 @pytest.mark.requirement("H-10", "E-08")
 @pytest.mark.parametrize("year", [1970, 2038], ids=["back", "ahead"])
-def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its_date(rig, year):
+def test_while_the_clock_is_in_doubt_no_ticket_is_issued_or_expired(rig, year):
     number = rig.insert(2000).cash_out_ticket()
     right = rig.clock.wall
     rig.clock.wall = right.replace(year=year)
@@ -86,7 +86,7 @@ def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its
     assert "clock_doubted" not in rig.machine.active_faults  # it shows again what has really passed
 
 
-def test_a_person_confirms_a_clock_that_was_set(rig):
+def test_a_person_confirms_a_set_clock(rig):
     rig.clock.wall += timedelta(days=20)
     watch(rig)
     signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
@@ -103,7 +103,7 @@ def test_a_person_confirms_a_clock_that_was_set(rig):
     assert rig.machine.timekeeper.is_clock_trusted
 
 
-def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
+def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     number = rig.insert(2000).cash_out_ticket()
     rig.insert(500)
@@ -142,7 +142,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     assert rig.store.require_ticket(number).moves[-1].by == "cage:Luc"
 
 
-def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(rig, tmp_path):
+def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
     rig.machine.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
@@ -187,7 +187,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 
 
 @pytest.mark.requirement("G-16")
-def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
+def test_a_ticket_without_a_journal_entry_is_refused(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
     desk = rig.machine.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
@@ -213,7 +213,7 @@ def test_no_ticket_is_taken_while_the_ticket_ledger_is_in_fault(rig):
 
 
 @pytest.mark.requirement("A-02")
-def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal(rig, tmp_path):
+def test_a_lost_ledger_is_not_replaced_and_tickets_are_proved_from_the_journal(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
@@ -256,7 +256,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
         assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
 
 
-def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
+def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.close()
     names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
@@ -283,7 +283,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
     assert back.hands.orders[-1][0] == "return"
 
 
-def test_the_audit_holds_the_ledger_at_hand_against_the_journal(rig, tmp_path):
+def test_the_audit_compares_the_ticket_ledger_with_the_journal(rig, tmp_path):
     rig.insert(2000).cash_out_ticket()
     rig.close()
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
@@ -296,7 +296,7 @@ def test_the_audit_holds_the_ledger_at_hand_against_the_journal(rig, tmp_path):
 
 
 # ---------------------------------------------------------------- the witness
-def test_a_ticket_says_where_the_journal_stood(rig):
+def test_a_ticket_states_the_journal_head(rig):
     rig.insert(2000)
     head = (rig.journal.sequence, rig.journal.head_hash[:12])
     rig.cash_out_ticket()
@@ -331,9 +331,7 @@ def put_back(files):
 
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("came_to", ["reserved", "issued", "pending"])
-def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons_restored(
-    rig, tmp_path, came_to
-):
+def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path, came_to):
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
     desk = rig.machine.installed(TicketDesk)
     files = {}
@@ -362,7 +360,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(rig, tmp_path):
+def test_a_ledger_from_before_its_replacement_is_recognised(rig, tmp_path):
     """Whoever puts files back needs neither key nor persons."""
     rig.close()
     restore_ledger(rig, tmp_path)
@@ -399,7 +397,7 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 
 
 @pytest.mark.requirement("H-07")
-def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypatch):
+def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
         roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
@@ -423,7 +421,7 @@ def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypat
     assert pay_at_the_cage(tmp_path, fresh, monkeypatch, rig.clock)[0] == 0
 
 
-def test_the_cage_pays_no_ticket_the_journal_does_not_know(rig, tmp_path, monkeypatch):
+def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypatch):
     """Whoever has the key enters one; the machine does not take it, nor does the cage."""
     desk = rig.machine.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
@@ -436,7 +434,7 @@ def test_the_cage_pays_no_ticket_the_journal_does_not_know(rig, tmp_path, monkey
     assert (status, "journal has no such ticket" in said) == (1, True), said
 
 
-def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good(rig, tmp_path):
+def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     with pytest.raises(OperatorError, match="close every program"):
         restore_ledger(rig, tmp_path)
@@ -455,7 +453,7 @@ def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good
     assert restarted(again, tmp_path).machine.active_faults == {}
 
 
-def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(rig, tmp_path):
+def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig, tmp_path):
     rig.insert(10_000).cash_out_ticket()
     rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
@@ -468,7 +466,7 @@ def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one
     assert restarted(again, tmp_path).machine.active_faults == {}
 
 
-def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(rig, tmp_path):
+def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.store.move(number, TicketAction.EXPIRE, at=rig.clock.wall, by="cage")
     rows, last = [], ""
@@ -490,7 +488,7 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(rig, tmp_path):
+def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     """Nobody knows where the paper went, and the player was paid by hand: it is never money again."""
     number = rig.insert(10_000).cash_out_ticket()
     rig = restarted(rig, tmp_path)
@@ -528,7 +526,7 @@ def put_journal_back(tmp_path, files):
 
 @pytest.mark.requirement("A-02", "H-07")
 @pytest.mark.parametrize("way", ["ticket", "ticket, no head", "hand"])
-def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way):
+def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
     """Both copies are brought back to before a payment, with heads that this machine has sealed."""
     rig = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot().insert(10000)
     rig.close()
@@ -571,7 +569,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
 
 
 @pytest.mark.requirement("A-05", "H-07")
-def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
+def test_a_ticket_of_a_cleared_journal_remains_good(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(10000)
     number = rig.cash_out_ticket()
     rig.close()
@@ -582,7 +580,7 @@ def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
     assert cleared.credit_cents == 10000
 
 
-def test_a_journal_brought_back_whole_is_not_short(rig, tmp_path):
+def test_a_completely_restored_journal_is_accepted(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
     rig.close()
     files = journal_files(tmp_path)

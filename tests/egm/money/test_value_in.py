@@ -35,7 +35,7 @@ def test_credit_comes_only_with_the_stacked_bill(rig):
 
 
 @pytest.mark.requirement("G-05")
-def test_a_restart_remembers_the_bill_under_way(rig, tmp_path):
+def test_a_bill_being_stacked_survives_a_restart(rig, tmp_path):
     rig.offer(2000)
     rig.close()
     again = MachineRig(tmp_path).boot()
@@ -61,7 +61,7 @@ def test_a_bill_that_never_reached_the_box_is_void(rig):
 
 
 @pytest.mark.requirement("G-03")
-def test_a_bill_the_profile_does_not_take_is_returned_with_the_reason_on_screen(rig):
+def test_a_bill_that_the_profile_refuses_is_returned_with_the_reason(rig):
     rig.offer(200)
     assert rig.hands.orders == [("return", 1)]
     assert rig.notice == "bill_returned"
@@ -103,7 +103,7 @@ def test_no_acceptor_takes_anything_in_a_state_other_than_idle(rig, state):
 
 
 @pytest.mark.requirement("G-04", "J-02", "J-19")
-def test_a_bill_offered_while_the_door_is_open_goes_back(rig):
+def test_a_bill_offered_while_a_door_is_open_is_returned(rig):
     rig.insert(500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert list_acceptable_bills(rig.machine, rig.state) == frozenset()
@@ -130,7 +130,7 @@ def test_a_second_bill_waits_for_the_first(rig):
     assert rig.machine.memory.get(MoneyKey.PAPER)["amount_cents"] == 2000
 
 
-def test_the_drivers_place_in_its_protocol_is_kept(rig):
+def test_the_drivers_protocol_state_is_stored(rig):
     rig.offer(2000)
     rig.ledger.set_protocol_position(7)
     assert rig.ledger.find_open().protocol_position == 7
@@ -150,7 +150,7 @@ def given_back(rig, content):
 
 
 @pytest.mark.requirement("H-08", "G-16")
-def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(rig):
+def test_a_returned_ticket_is_named_as_one_and_counts_as_no_bill(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.TICKET_ESCROWED, escrow=3, digits="00" * 9)
     assert rig.notice == "ticket_returned"
@@ -161,7 +161,7 @@ def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(
     assert (values["vouchers_returned"], "bills_returned" in values) == (1, False)
 
 
-def test_a_bill_given_back_by_the_acceptor_takes_the_word_of_the_one_before_off_the_screen(rig):
+def test_a_returned_bill_replaces_the_message_about_the_previous_one(rig):
     rig.insert(2000)
     assert rig.notice == "bill_accepted"
     given_back(rig, Note(500))
@@ -191,7 +191,7 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     assert len(entries) not in audit_findings(earlier)
 
 
-def test_a_game_begun_meanwhile_keeps_no_bill_from_the_box(rig):
+def test_a_game_started_meanwhile_does_not_prevent_stacking(rig):
     rig.insert(500)
     rig.play()
     assert rig.state is State.PLAYING

@@ -135,7 +135,7 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
 
 
 @pytest.mark.requirement("S-11:b")
-def test_a_machine_of_one_position_takes_no_bet_on_another_hand(seats):
+def test_a_machine_with_one_position_accepts_no_bet_on_another_hand(seats):
     (rig,) = seats(GAME, count=1)
     assert {f"back-{number}" for number in range(1, 8)} <= set(read_table_view(rig.machine)[1])
     assert bet(rig, dealing(CARDS, decks=6), back_2=STAKE) is State.IDLE

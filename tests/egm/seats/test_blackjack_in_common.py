@@ -166,7 +166,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
 
 
 @pytest.mark.requirement("S-07")
-def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
+def test_a_seat_decides_only_for_itself_and_in_turn(seats):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms)
     two.engine.handle(EventType.CHOOSE, value="stand")
@@ -181,7 +181,7 @@ def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     assert shown(three).options == ()
 
 
-def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
+def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     table = table_of(rooms)
@@ -207,7 +207,7 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
 
 
 @pytest.mark.requirement("O-06")
-def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp_path):
+def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     answer(rooms, 0, "stand")
@@ -262,7 +262,7 @@ def goes_on(rooms):
 
 @pytest.mark.requirement("A-05", "B-01")
 @pytest.mark.parametrize("is_over", [True, False], ids=["its round is over", "its round goes on"])
-def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path, is_over):
+def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_path, is_over):
     rooms = seats(GAME, count=3)
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -312,7 +312,7 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
     audited(rooms, tmp_path)
 
 
-def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
+def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
     chance = dealing(f"{DEAL} Qs", decks=8)
     for rig in rooms:
@@ -329,7 +329,7 @@ def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     audited(rooms, tmp_path)
 
 
-def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
+def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
     one, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     handle = table_of(rooms).seats[1].handle
@@ -355,7 +355,7 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
     assert [rig.notice for rig in rooms] == [None, "answered_for", None]
 
 
-def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a_second(seats):
+def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     one, *_ = rooms = seats(GAME, count=2)
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
@@ -402,7 +402,7 @@ def test_the_next_round_waits_for_the_one_in_play(seats):
 
 
 @pytest.mark.requirement("B-01")
-def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_path):
+def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path):
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms)
@@ -458,7 +458,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     ],
 )
 @pytest.mark.parametrize("count", [1, 2])
-def test_where_he_sits_and_what_others_bet_is_not_a_players_to_say(seats, said, count):
+def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, said, count):
     """A game of a seat in no round was never answered: it held stake and credit for ever."""
     rig, *_ = rooms = seats(GAME, count=count)
     rig.insert(CREDIT_CENTS)

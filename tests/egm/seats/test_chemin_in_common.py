@@ -62,7 +62,7 @@ def check_audit(rooms, folder):
 
 
 @pytest.mark.requirement("S-51")
-def test_fewer_than_four_players_stake_nothing_and_are_told_so(seats, tmp_path):
+def test_fewer_than_four_players_stake_nothing_and_are_informed(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=5))
     lay(rooms[0], bank=20)
     lay(rooms[1], stake=10)
@@ -79,7 +79,7 @@ def test_fewer_than_four_players_stake_nothing_and_are_told_so(seats, tmp_path):
 
 
 @pytest.mark.requirement("S-51", "P-01")
-def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tmp_path):
+def test_the_bank_stays_with_its_position_in_the_next_round(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=6))
     deal(rooms, FIVE)
     lay(rooms[1], bank=40)
@@ -139,7 +139,7 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
 
 
 @pytest.mark.requirement("S-51", "A-05")
-def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path):
+def test_after_a_power_loss_before_the_answer_the_round_continues(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=4))
     deal(rooms, FIVE)
     lay(rooms[0], bank=40)

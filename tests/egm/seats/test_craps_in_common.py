@@ -98,7 +98,7 @@ def around(seats, count=3, game=QUEBEC):
 
 
 @pytest.mark.requirement("B-01", "P-07")
-def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
+def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, tmp_path):
     one, two, three = rooms = around(seats)
     assert lay(one, pass_=10) is State.BETTING
     assert lay(two, dontpass=10) is State.BETTING
@@ -133,7 +133,7 @@ def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
     sound(rooms, tmp_path)
 
 
-def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_nothing(seats):
+def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(seats):
     one, two, three = rooms = around(seats)
     lay(one, pass_=10)
     lay(two, pass_=10)
@@ -153,7 +153,7 @@ def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_not
 
 
 @pytest.mark.requirement("O-06")
-def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_path):
+def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path):
     one, two, three = rooms = around(seats)
     for rig in rooms[:2]:
         lay(rig, pass_=10)
@@ -187,7 +187,7 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
 
 
 @pytest.mark.requirement("D-15")
-def test_bets_are_taken_down_between_throws_and_the_point_is_the_others_still(seats, tmp_path):
+def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
     one, two, _ = rooms = around(seats)
     lay(one, pass_=10, right_8=12)
     lay(two, dontpass=10)
@@ -207,7 +207,7 @@ def test_bets_are_taken_down_between_throws_and_the_point_is_the_others_still(se
     sound(rooms, tmp_path)
 
 
-def test_a_series_outlasts_its_players_and_a_restart(seats):
+def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
     one, two, _ = rooms = around(seats)
     lay(one, dontpass=10)
     thrown(rooms, 4, 2)
@@ -226,7 +226,7 @@ def test_a_series_outlasts_its_players_and_a_restart(seats):
 
 
 @pytest.mark.requirement("A-05", "D-15")
-def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(seats, tmp_path):
+def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp_path):
     one, two, three = rooms = around(seats)
     for rig in rooms:
         lay(rig, pass_=10)
@@ -400,9 +400,7 @@ class Session:
     ("seed", "rounds"), [(1, 25), *(pytest.param(n, 150, marks=pytest.mark.slow) for n in (2, 3))]
 )
 @pytest.mark.requirement("D-15", "F-08", "P-07", "O-06")
-def test_random_players_with_tilts_and_restarts_have_their_money_to_the_cent(
-    seats, tmp_path, house, seed, rounds
-):
+def test_random_players_with_tilts_and_restarts_balance_to_the_cent(seats, tmp_path, house, seed, rounds):
     session = Session(seats, house, seed)
     while session.rounds < rounds:
         session.throw()

@@ -76,7 +76,7 @@ def iter_cut_rounds(seats, tmp_path, game, bets, first=None):
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("S-18", "S-32", "S-51", "A-05")
 @pytest.mark.parametrize("game", sorted({*ROUNDS, *BANKS} - {"quebec-texas-holdem-room"}))
-def test_a_cut_at_any_entry_loses_nothing_but_the_commission(seats, tmp_path, game):
+def test_a_power_cut_at_any_entry_loses_nothing_but_the_commission(seats, tmp_path, game):
     bets = [{"stake": 20, "bank": 40}, *STAKES[1:]] if game in BANKS else ROUNDS[game]
     for rooms, before in iter_cut_rounds(seats, tmp_path, game, bets, STAKES if game in BANKS else None):
         assert 0 <= before - sum(rig.credit_cents for rig in rooms) <= COMMISSION_CENTS_MAX

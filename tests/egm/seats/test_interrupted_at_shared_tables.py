@@ -76,7 +76,7 @@ def check_claims(folder, game, count):
 
 @pytest.mark.requirement("S-51", "S-52", "A-05", "E-01")
 @pytest.mark.parametrize("game", BANKS)
-def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path, game):
+def test_a_round_continues_after_a_memory_clear_with_the_same_cards(seats, tmp_path, game):
     count = len(TABLES[game])
     rooms = seats(game, count=count)
     plays = begin_undecided(rooms, game)
@@ -95,7 +95,7 @@ def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_pat
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("S-32", "S-51", "S-52", "A-05", "E-01")
 @pytest.mark.parametrize("game", TABLES)
-def test_a_memory_clear_before_each_answer_claims_all_money_and_the_round_goes_on(seats, tmp_path, game):
+def test_a_memory_clear_before_each_answer_claims_all_money_and_the_round_continues(seats, tmp_path, game):
     count = len(TABLES[game])
     rooms, clears = seats(game, count=count), 0
     plays = begin_undecided(rooms, game)
@@ -298,7 +298,7 @@ def check_open_recall(rig, own, plays):
 @pytest.mark.parametrize(
     "game", [pytest.param(game, marks=[pytest.mark.slow] * (game in SLOW)) for game in TABLES]
 )
-def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
+def test_each_position_recalls_its_own_game_of_a_shared_round(seats, game):
     rooms = seats(game, count=len(TABLES[game]))
     plays = begin_undecided(rooms, game)
     go_on_to_the_end(rooms)
@@ -324,7 +324,7 @@ def show_last_step(menu):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("S-52", "A-05")
-def test_a_cut_at_any_entry_of_banque_settles_every_bet_once(seats, tmp_path):
+def test_a_power_cut_at_any_entry_of_banque_settles_every_bet_once(seats, tmp_path):
     game = "monaco-banque-a-tout-va"
     for rooms, _ in iter_cut_rounds(seats, tmp_path, game, TABLES[game]):
         assert {rig.state for rig in rooms} == {State.IDLE}

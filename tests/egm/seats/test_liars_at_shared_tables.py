@@ -22,7 +22,7 @@ SLOW = {"quebec-omaha-room", "quebec-seven-card-stud-room", "quebec-pai-gow-poke
 @pytest.mark.parametrize(
     "game", [pytest.param(game, marks=[pytest.mark.slow] * (game in SLOW)) for game in TABLES]
 )
-def test_no_lie_about_a_round_in_common_passes_unnamed(seats, tmp_path, game, lies):
+def test_the_audit_names_every_lie_about_a_shared_round(seats, tmp_path, game, lies):
     rooms = seats(game, count=len(TABLES[game]))
     for rig in rooms:
         rig.insert(BILL_CENTS)
@@ -33,7 +33,7 @@ def test_no_lie_about_a_round_in_common_passes_unnamed(seats, tmp_path, game, li
 
 @pytest.mark.slow
 @pytest.mark.requirement("E-13", "S-32", "S-34")
-def test_no_lie_about_a_fold_a_side_pot_or_returned_stakes_passes_unnamed(seats, tmp_path):
+def test_the_audit_names_every_lie_about_folds_side_pots_and_returned_stakes(seats, tmp_path):
     rooms = seats(HOLDEM, count=3)
     for rig in rooms:
         rig.insert(BILL_CENTS)

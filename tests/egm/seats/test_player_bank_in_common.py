@@ -82,7 +82,7 @@ def spots_of(game):
 
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
-def test_the_bank_goes_round_the_positions_that_took_part(seats, tmp_path, name):
+def test_the_bank_rotates_among_the_positions_that_took_part(seats, tmp_path, name):
     rigs = with_credit(seats(name, count=4))
     for rig in rigs[:3]:
         lay(rig, stake=STAKE)

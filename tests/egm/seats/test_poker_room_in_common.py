@@ -215,7 +215,7 @@ def test_a_position_with_a_fault_folds_and_loses_no_more_than_it_has_bet(seats, 
 
 
 @pytest.mark.requirement("S-32")
-def test_one_position_stakes_nothing_and_is_told_how_many_are_needed(seats, tmp_path):
+def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=2))
     lay(rooms[0], 160)
     close(rooms)

@@ -82,7 +82,7 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
 
 
 @pytest.mark.requirement("B-01")
-def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
+def test_the_audit_requires_one_draw_for_all_seats_of_a_round(seats, tmp_path):
     rigs = seats()
     for number, rig in enumerate(rigs, 1):
         rig.insert(2000)
@@ -143,7 +143,7 @@ def test_a_position_alone_at_its_game_plays_at_once(seats):
     assert not table_of(rigs).is_complete(one.machine.games[GAME].digest)
 
 
-def test_cash_out_takes_the_bets_back(seats):
+def test_cash_out_withdraws_the_bets(seats):
     one, *_ = rigs = seats()
     one.insert(2000)
     join(one, SPOTS[0])
@@ -156,7 +156,7 @@ def test_cash_out_takes_the_bets_back(seats):
     assert (one.state, one.credit_cents, one.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
 
 
-def test_a_seat_with_a_fault_is_left_out_and_told(seats):
+def test_a_seat_with_a_fault_is_left_out_and_informed(seats):
     one, two, *_ = rigs = seats()
     for rig in (one, two):
         rig.insert(2000)
@@ -168,7 +168,7 @@ def test_a_seat_with_a_fault_is_left_out_and_told(seats):
     assert (two.credit_cents, find_open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
 
 
-def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
+def test_a_restart_during_the_betting_time_returns_all_credits(seats):
     rigs = seats()
     for rig in rigs:
         rig.insert(2000)
@@ -178,7 +178,7 @@ def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
     assert [(rig.state, rig.credit_cents) for rig in again] == [(State.IDLE, 2000)] * SEATS
 
 
-def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
+def test_a_seat_with_other_draws_than_its_round_is_refused(seats):
     one, *_ = seats()
     one.insert(2000)
     join(one, SPOTS[0])
@@ -247,7 +247,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     assert (one.state, two.state) == (State.PLAYING, State.IDLE)
 
 
-def test_the_feature_is_one_of_the_machines():
+def test_shared_tables_are_a_feature_of_the_machine():
     assert "seats" in [feature.name for feature in FEATURES.features]
 
 

@@ -36,7 +36,7 @@ def at(entries, kind, position):
 
 @pytest.mark.requirement("E-13:a", "O-06")
 @pytest.mark.parametrize("position", [1, 2, 3])
-def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, position):
+def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, position):
     start = at(played, "game.start", position)[0]
     play_id = played[start]["record"]["play_id"]
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
@@ -83,7 +83,7 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
 
 
 @pytest.mark.requirement("E-13", "O-06")
-def test_two_seats_do_not_exchange_their_games(played):
+def test_exchanged_games_of_two_seats_are_found(played):
     """Whoever sits at the lower place is the lower position: no win goes to the neighbour."""
     end = at(played, "game.start", 1)[1]
     told = json.loads(json.dumps(played[:end]))
@@ -157,7 +157,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "O-06")
-def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
+def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
     """The same game, told after the number of its spin."""
     rig = started(tmp_path).insert(2000)
     bet(rig)

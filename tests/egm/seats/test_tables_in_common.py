@@ -63,7 +63,7 @@ def play_three_coups(rigs):
 
 
 @pytest.mark.requirement("B-01")
-def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats, tmp_path):
+def test_all_seats_share_one_shoe_even_after_sitting_out(seats, tmp_path):
     rigs = seats(GAME)
     for rig in rigs:
         rig.insert(10000)
@@ -79,7 +79,7 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
     assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in again] == [left] * len(again)
 
 
-def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path):
+def test_the_audit_names_a_seat_dealt_from_another_shoe(seats, tmp_path):
     rigs = seats(GAME)
     for rig in rigs:
         rig.insert(10000)

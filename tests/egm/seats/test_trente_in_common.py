@@ -75,7 +75,7 @@ def audited(rooms, folder):
 
 
 @pytest.mark.requirement("B-01", "P-07")
-def test_a_refait_asks_each_for_his_own_stake_and_the_next_coup_comes_of_the_same_shoe(seats, tmp_path):
+def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, tmp_path):
     one, two = rooms = around(seats, f"{REFAIT} {BLACK}")
     lay(one, red=20)
     lay(two, black=20, colour=20)
@@ -143,7 +143,7 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
 
 
 @pytest.mark.requirement("D-15")
-def test_after_a_restart_both_go_on_with_the_shoe_and_the_stakes_in_prison(seats, tmp_path):
+def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(seats, tmp_path):
     one, two = rooms = around(seats, REFAIT)
     lay(one, red=20)
     lay(two, colour=20)

@@ -29,12 +29,12 @@ ENGLISH = {
 
 
 @pytest.mark.parametrize(("number", "words"), FRENCH.items())
-def test_french_grammar(number, words):
+def test_amounts_in_french_words_follow_its_grammar(number, words):
     assert to_french_words(number) == words
 
 
 @pytest.mark.parametrize(("number", "words"), ENGLISH.items())
-def test_english_grammar(number, words):
+def test_amounts_in_english_words_follow_its_grammar(number, words):
     assert to_english_words(number) == words
 
 
@@ -80,7 +80,7 @@ def read_english(text):
     return total + group
 
 
-def test_every_number_reads_back():
+def test_every_number_in_words_is_read_back():
     numbers = [*range(2_200), *range(2_200, 10**6, 997), *(10**6 * n + 80 * n for n in range(1, 999, 7))]
     for number in numbers:
         assert read_french(to_french_words(number)) == number
@@ -112,13 +112,13 @@ AMOUNTS = [
 
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize(("cents", "currency", "language", "words"), AMOUNTS)
-def test_amounts(cents, currency, language, words):
+def test_amounts_are_worded_with_their_currency(cents, currency, language, words):
     assert format_amount_in_words(cents, currency, language) == words
 
 
 @pytest.mark.parametrize(
     "wrong", [(-1, "CAD", "fr"), (10**14, "CAD", "fr"), (1, "XXX", "fr"), (1, "CAD", "de")]
 )
-def test_what_cannot_be_worded_is_refused(wrong):
+def test_an_amount_that_cannot_be_worded_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="amount in words"):
         format_amount_in_words(*wrong)

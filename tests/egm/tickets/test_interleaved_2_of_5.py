@@ -26,7 +26,7 @@ def read(widths):
 
 @pytest.mark.requirement("H-02")
 @given(DIGITS)
-def test_the_bars_say_the_digits(digits):
+def test_the_bars_encode_the_digits(digits):
     widths = encode_barcode_widths(digits)
     assert widths[:4] == (1, 1, 1, 1)
     assert widths[-3:] == (WIDE_MODULES, 1, 1)
@@ -36,6 +36,6 @@ def test_the_bars_say_the_digits(digits):
 
 
 @pytest.mark.parametrize("wrong", ["", "1", "123", "12a4", "1٣"])
-def test_anything_else_is_refused(wrong):
+def test_anything_but_an_even_number_of_digits_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="not an even number of digits"):
         encode_barcode_widths(wrong)

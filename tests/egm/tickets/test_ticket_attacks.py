@@ -36,7 +36,7 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
     assert TicketState.EXPIRED not in {move.state for move in office.store.get(number).moves}
 
 
-def test_while_the_date_is_not_known_nothing_is_issued_and_nothing_is_past_its_date(tmp_path):
+def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     known = [True]
     office = Office(tmp_path, date_is_known=lambda: known[0])
     number = office.issued().number
@@ -58,7 +58,7 @@ def test_while_the_date_is_not_known_nothing_is_issued_and_nothing_is_past_its_d
     ],
     ids=lambda asked: next(iter(asked)),
 )
-def test_a_reserved_id_gives_its_ticket_only_for_what_was_asked(office, asked):
+def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, asked):
     what = {"amount_cents": 500, "denomination_cents": 25}
     first = office.desk.prepare("cashout-7", **what)
     assert office.desk.prepare("cashout-7", **what) == first
@@ -66,7 +66,7 @@ def test_a_reserved_id_gives_its_ticket_only_for_what_was_asked(office, asked):
         office.desk.prepare("cashout-7", **(what | asked))
 
 
-def test_an_id_whose_ticket_was_issued_gives_no_ticket_again(office):
+def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):
     """A journal that was wiped makes its ids again: the old ticket of $100 must not be printed for $5."""
     office.issued("cashout-7", 10_000)
     with pytest.raises(TicketOrderError, match=r"under this id the ledger has .* 10000 cents, issued"):
@@ -115,7 +115,7 @@ def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, offic
         TicketStore.open(tmp_path, key=KEY)
 
 
-def test_another_machines_key_reads_nothing(tmp_path, office):
+def test_a_ledger_cannot_be_read_with_another_machines_key(tmp_path, office):
     office.issued("a")
     office.store.close()
     with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
@@ -123,7 +123,7 @@ def test_another_machines_key_reads_nothing(tmp_path, office):
 
 
 # ---------------------------------------------------------------- copies on two media
-def test_the_second_copy_lies_on_the_second_medium_and_is_made_again_there(tmp_path):
+def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     with TicketStore.open(first, second=second, key=KEY):
         pass
@@ -141,7 +141,7 @@ def test_the_second_copy_lies_on_the_second_medium_and_is_made_again_there(tmp_p
         assert store.get(number).state is TicketState.ISSUED
 
 
-def test_a_ledger_that_is_gone_is_not_begun_anew_unless_told_to(tmp_path):
+def test_a_missing_ledger_is_not_created_unless_requested(tmp_path):
     with pytest.raises(TicketLedgerAbsent):
         TicketStore.open(tmp_path, key=KEY, make=False)
     assert not list(tmp_path.iterdir())

@@ -23,7 +23,7 @@ def office(tmp_path):
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ticket_goes_out_and_in(office):
+def test_a_ticket_is_issued_and_redeemed(office):
     ticket = office.desk.prepare("cashout-7", 1234, denomination_cents=25)
     assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
     assert office.store.get(ticket.number).state is TicketState.RESERVED
@@ -79,7 +79,7 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
 
 
 @pytest.mark.requirement("H-07")
-def test_a_locked_ticket_is_nobody_elses(tmp_path, office):
+def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
     number = office.issued().number
     other = Office(tmp_path, serial="EGM-0000002")
     assert isinstance(other.desk.redeem_begin("theirs", number), Redemption)
@@ -91,7 +91,7 @@ def test_a_locked_ticket_is_nobody_elses(tmp_path, office):
 
 
 @pytest.mark.requirement("H-08")
-def test_a_restart_finds_what_was_begun(office):
+def test_a_restart_finds_unfinished_tickets(office):
     printed = office.issued("a").number
     open_ticket = office.desk.prepare("b", 700, denomination_cents=25)
     office.desk.redeem_begin("in-1", printed)
@@ -123,7 +123,7 @@ def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
 
 
 @pytest.mark.requirement("H-11")
-def test_too_much_for_a_ticket_is_refused_and_a_receipt_is_not(office):
+def test_an_amount_above_the_limit_is_refused_for_a_ticket_but_not_a_receipt(office):
     prepare = office.desk.prepare
     assert prepare("a", 1_000_001, denomination_cents=1).reason is Reason.ABOVE_LIMIT
     assert prepare("b", 1_000_000, denomination_cents=1).amount_cents == 1_000_000
@@ -145,7 +145,7 @@ def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, o
 
 
 @pytest.mark.requirement("H-09")
-def test_the_allowance_ends_when_the_host_does_not_hear(tmp_path):
+def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, allowance=3))
     failed = office.desk.prepare("f", 100, denomination_cents=1).number
     office.desk.failed(failed, "jam")
@@ -218,14 +218,14 @@ def test_no_unredeemed_number_is_shown_in_full(office):
 
 
 @pytest.mark.requirement("H-04")
-def test_a_number_that_is_taken_is_drawn_again(tmp_path):
+def test_a_used_number_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: next(draws)))
     assert office.issued("a").number != office.issued("b").number
     assert list(draws) == []
 
 
-def test_a_source_of_numbers_that_is_stuck_stops_the_machine(tmp_path):
+def test_a_stuck_source_of_numbers_stops_the_machine(tmp_path):
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: 0))
     office.issued("a")
     with pytest.raises(TicketOrderError, match="no unused ticket number was found"):

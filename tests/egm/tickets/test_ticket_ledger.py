@@ -102,7 +102,7 @@ PATHS = {
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("state", TicketState)
 @pytest.mark.parametrize("action", [action for action in TicketAction if action is not TicketAction.RESERVE])
-def test_every_state_and_action(tmp_path, state, action):
+def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state, action):
     """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
     with TicketStore.open(tmp_path, key=KEY) as store:
         number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
@@ -121,7 +121,7 @@ def test_every_state_and_action(tmp_path, state, action):
             assert store.require_ticket(number) == before
 
 
-def test_together_is_all_or_nothing(tmp_path):
+def test_a_group_of_changes_is_made_completely_or_not_at_all(tmp_path):
     with TicketStore.open(tmp_path, key=KEY) as store:
         number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
 
@@ -137,7 +137,7 @@ def test_together_is_all_or_nothing(tmp_path):
 
 
 @pytest.mark.requirement("H-15")
-def test_the_sums_are_those_of_the_tickets(tmp_path):
+def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
     office = Office(tmp_path)
     for n in range(6):
         office.issued(str(n), 100 * (n + 1))
@@ -214,7 +214,7 @@ def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
 
 
 @pytest.mark.requirement("A-02")
-def test_every_page_of_the_database_may_be_spoilt(tmp_path):
+def test_any_damaged_page_of_the_database_is_detected(tmp_path):
     records = lived(tmp_path)
     original = (tmp_path / FILE_NAME).read_bytes()
     mended = 0
@@ -278,7 +278,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
             assert (store.verify(), store.restoration_text) == (11, "")  # what was written again can be read
 
 
-def test_when_both_are_damaged_nothing_is_guessed(tmp_path):
+def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
     lived(tmp_path)
     with_hands_on(tmp_path, *GAGS, CHANGES[0])
     log = (tmp_path / LOG_NAME).read_bytes()
@@ -310,7 +310,7 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
     assert len(reopened(tmp_path)[1]) == 6
 
 
-def test_two_stories_are_not_reconciled(tmp_path):
+def test_contradicting_copies_are_refused(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     lived(one)
     Office(other).issued("x")
@@ -371,13 +371,13 @@ def test_a_later_format_is_refused(tmp_path):
         TicketStore.open(tmp_path, key=KEY)
 
 
-def test_a_ledger_that_is_not_there_is_not_made_for_a_reader(tmp_path):
+def test_a_reader_does_not_create_a_missing_ledger(tmp_path):
     with pytest.raises(OperatorError, match="no ticket ledger here"):
         TicketStore.open(tmp_path, key=KEY, make=False)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_medium_that_refuses_changes_nothing(tmp_path):
+def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
     office = Office(tmp_path)
     number = office.issued("a").number
     blocker = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
@@ -412,7 +412,7 @@ TICKETS = st.builds(
 
 
 @given(TICKETS)
-def test_json_gives_the_ticket_back(ticket):
+def test_a_ticket_survives_encoding_as_json(ticket):
     assert Ticket.from_json(ticket.to_json()) == ticket
 
 
@@ -431,11 +431,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "reason"), WRONG)
-def test_json_that_is_no_ticket_is_refused(text, reason):
+def test_json_that_is_not_a_ticket_is_refused(text, reason):
     with pytest.raises(InvalidTicket, match=reason):
         Ticket.from_json(text)
 
 
-def test_a_house_says_its_time():
+def test_a_ticket_states_the_venues_local_time():
     assert replace(HOUSE, time_zone="UTC").zone is UTC
     assert a_ticket().issued_at.astimezone(HOUSE.zone).hour == 9

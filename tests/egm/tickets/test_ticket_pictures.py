@@ -56,7 +56,7 @@ def test_zbar_reads_the_number_from_the_picture(zbar, place):
 
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize("place", PLACES)
-def test_zbar_reads_it_from_the_png_and_the_pdf(zbar, place):
+def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, place):
     import pypdfium2
 
     ticket = a_ticket(duplicate=True)
@@ -81,7 +81,7 @@ def test_a_reader_that_sees_the_ticket_turned_reads_the_same(zbar):
         assert zbar(picture.rotate(degrees, expand=True)) == [ticket.number]
 
 
-def test_a_spoilt_bar_code_is_not_read_as_another(zbar):
+def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
     """A bar torn out: the reader finds nothing, or the ticket's own digits, never different ones."""
     ticket = a_ticket()
     for at in range(300, 940, 20):

@@ -16,7 +16,7 @@ from egm.tickets.templates.template import _FOLDER, TICKET_FIELDS
 PLACES = list_template_ids()
 
 
-def test_the_places_we_promise_are_there():
+def test_a_template_exists_for_each_documented_jurisdiction():
     assert PLACES == ("generic", "monaco", "quebec-casino", "quebec-vlt")
     with pytest.raises(InvalidTicket, match=r"no ticket template 'nevada'; there are: generic, monaco"):
         load_template("nevada")
@@ -25,7 +25,7 @@ def test_the_places_we_promise_are_there():
 @pytest.mark.requirement("H-02", "H-10")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_ticket_says_everything(place, language):
+def test_a_ticket_states_every_required_field(place, language):
     """Values a regulation wants, looked for in the printed words themselves."""
     template = load_template(place)
     ticket = a_ticket(amount_cents=123_456, duplicate=True, currency="EUR" if place == "monaco" else "CAD")
@@ -57,7 +57,7 @@ def test_the_coupon_of_quebecs_video_lotteries():
     assert "CRÉDITS / CREDITS : 4000" in everything  # the reimbursable credits
 
 
-def test_languages():
+def test_every_template_has_its_languages():
     bilingual, single = load_template("quebec-casino"), load_template("generic")
     ticket = a_ticket()
     assert bilingual.texts(ticket, "fr") == bilingual.texts(ticket, "en")
@@ -97,7 +97,7 @@ def test_every_printer_can_print_every_field_every_time(place, kind):
             ithaca.encode_ticket(list(job.fields.values()), job.barcode)
 
 
-def test_what_a_printer_lacks_is_spelt_out():
+def test_a_field_that_a_printer_lacks_is_named():
     job = load_template("monaco").job("1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr")
     assert job.fields["amount"] == "123,45 EUR"
     assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
@@ -110,7 +110,7 @@ def test_what_a_printer_lacks_is_spelt_out():
 
 
 @pytest.mark.requirement("H-03")
-def test_a_house_that_lacks_what_must_be_printed_is_refused():
+def test_a_venue_without_a_mandatory_field_is_refused():
     template = load_template("quebec-vlt")
     template.check_house(HOUSE)
     with pytest.raises(InvalidTicket, match="quebec-vlt: the venue's licence_holder is missing"):
@@ -149,7 +149,7 @@ def test_each_mandatory_field_left_out_is_refused(tmp_path, place):
             load_template(path)
 
 
-def test_the_coupon_wants_more_than_the_voucher():
+def test_the_coupon_requires_more_fields_than_the_voucher():
     assert set(MANDATORY_FIELDS_BY_CLASS[TicketClass.COUPON]) - set(
         MANDATORY_FIELDS_BY_CLASS[TicketClass.VOUCHER]
     ) == {
@@ -161,7 +161,7 @@ def test_the_coupon_wants_more_than_the_voucher():
 
 
 @pytest.mark.requirement("H-04")
-def test_the_number_stands_twice_and_on_the_leading_edge(tmp_path):
+def test_the_number_is_printed_twice_and_on_the_leading_edge(tmp_path):
     for line in ("number_edge", "validation"):
         with pytest.raises(InvalidTicket, match="must be printed twice"):
             load_template(without_line(tmp_path, "generic", line))
@@ -198,7 +198,7 @@ def test_a_missing_file_is_refused(tmp_path):
         load_template(tmp_path / "none.toml")
 
 
-def test_what_ships_states_its_source():
+def test_every_shipped_template_states_its_source():
     for place in PLACES:
         raw = tomllib.loads((_FOLDER / f"{place}.toml").read_text(encoding="utf-8"))
         assert len(raw["source"]) > 20

@@ -28,7 +28,7 @@ def fresh(seed=1, kind=TicketKind.CASHABLE):
 
 # ---------------------------------------------------------------- secure enhanced
 @pytest.mark.requirement("H-05")
-def test_vectors():
+def test_secure_enhanced_numbers_match_the_published_vectors():
     vectors = tomllib.loads(VECTORS.read_text())["vectors"]
     assert len(vectors) == 6
     for vector in vectors:
@@ -37,7 +37,7 @@ def test_vectors():
 
 @pytest.mark.requirement("H-04")
 @given(WORDS_24, WORDS_24)
-def test_every_secure_number_holds_its_check(validation_id, sequence):
+def test_every_secure_number_has_a_valid_check(validation_id, sequence):
     number = n.create_secure_enhanced_number(validation_id, sequence)
     assert len(number) == PLACES
     assert n.is_secure_enhanced(number)
@@ -51,7 +51,7 @@ def test_a_machines_secure_numbers_do_not_repeat():
 
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("count", [500, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_what_the_secure_check_sees_of_one_wrong_digit(count):
+def test_the_secure_check_detects_one_wrong_digit_as_stated(count):
     """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
     passed = Counter()
     issued = {n.create_secure_enhanced_number(0xABCDEF, sequence) for sequence in range(count)}
@@ -71,7 +71,7 @@ def test_more_than_24_bits_is_refused(wrong):
 
 # ---------------------------------------------------------------- system
 @pytest.mark.requirement("H-05")
-def test_a_hosts_number():
+def test_a_hosts_number_has_its_system_id_and_check():
     assert n.is_system_number("01" + "0" * 16)
     for number in ("00" + "1" * 16, "100" + "1" * 16, "01" + "1" * 15, "01" + "1" * 15 + "x"):
         assert not n.is_system_number(number)
@@ -80,7 +80,7 @@ def test_a_hosts_number():
 # ---------------------------------------------------------------- stand-alone
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("kind", TicketKind)
-def test_a_stand_alone_number_says_its_kind_and_holds_its_check(kind):
+def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
     assert [other for other in TicketKind if n.KIND_MARKS[other] == n.KIND_MARKS[kind]] == [kind]
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
@@ -99,7 +99,7 @@ def test_no_one_or_two_wrong_digits_pass():
 
 
 @pytest.mark.requirement("H-04")
-def test_transpositions_and_twins_are_seen():
+def test_transpositions_and_twin_errors_are_detected():
     """The claim above, on numbers: any two digits exchanged, and neighbours read twice."""
     for _, number in zip(range(50), fresh(), strict=False):
         for a, b in itertools.combinations(range(PLACES), 2):
@@ -110,7 +110,7 @@ def test_transpositions_and_twins_are_seen():
 
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("tried", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_of_gross_misreads_more_than_999_in_a_thousand_are_seen(tried):
+def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
     """Three or more digits read as anything, the mark left alone: the worst case for the check code."""
     chance = random.Random(4)
     passed = 0

@@ -133,7 +133,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
 
 
 @pytest.mark.requirement("S-55")
-def test_players_of_chemin_de_fer_are_told_each_of_its_last_rounds(tables, tmp_path):
+def test_players_of_chemin_de_fer_are_informed_of_each_last_round(tables, tmp_path):
     """A round that nobody can be the bank of is not played, and is none of the three."""
     rooms = tables(CHEMIN, count=4)
     for rig in rooms:
@@ -173,7 +173,7 @@ def hold_coup(rooms, bets):
 
 
 @pytest.mark.requirement("S-55")
-def test_bets_that_stand_are_played_on_after_the_last_round(tables, tmp_path):
+def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
     """A pass line with its point belongs to its player until the dice decide it."""
     (rig,) = tables(CRAPS)
     rig.insert(CREDIT_CENTS)
@@ -199,7 +199,7 @@ def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
     assert waits == [60, pytest.approx(0.1), pytest.approx(30.1), None]
 
 
-def test_a_form_with_minutes_that_are_none_is_refused():
+def test_a_form_with_invalid_minutes_is_refused():
     form = next(form for form in MENU.forms if form.id == "close_tables")
     for text, reason in (
         ("", "missing"),

@@ -42,7 +42,7 @@ def rig(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-05", "H-06")
-def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(rig, tmp_path):
+def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     rig.insert(2000)
     come_to(rig, 30)
     old = rig.cash_out_ticket()
@@ -57,7 +57,7 @@ def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(rig, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-07", "H-08")
-def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(rig, tmp_path):
+def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     tickets = []
     for cents in (2000, 1000):
         rig.insert(cents)
@@ -91,7 +91,7 @@ def test_ids_differ_after_every_clear(rig, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-09")
-def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
+def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
     def host() -> HostMoney:
         return HostMoney(validation=Validation.SECURE_ENHANCED, is_online=True)
 
@@ -113,7 +113,7 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     rig.close()
 
 
-def test_games_and_hand_pays_go_on_as_before(rig, tmp_path):
+def test_games_and_hand_pays_continue_after_a_clear(rig, tmp_path):
     again = cleared(rig, tmp_path).insert(2000)
     again.play()
     again.report_shown()
@@ -123,7 +123,7 @@ def test_games_and_hand_pays_go_on_as_before(rig, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-07")
-def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(rig, tmp_path):
+def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
     """Its tickets lie in the box by now; a new journal must not take them for money."""
     number = rig.insert(2000).cash_out_ticket()
     rig.close()

@@ -63,7 +63,7 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
-def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
+def test_every_stored_key_states_its_treatment_at_a_clear_and_debts_have_a_claim():
     owed = {key for key in FEATURES.storage_keys if key.clear_action is ClearAction.OWED}
     assert owed == CLAIM_MAKER_BY_KEY.keys() | KEY_SETTLED_WITH.keys()
     assert not CLAIM_MAKER_BY_KEY.keys() & KEY_SETTLED_WITH.keys()
@@ -99,7 +99,7 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
+def test_credit_paid_by_hand_at_the_clear_is_booked_and_not_owed_again(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig = again(rig, tmp_path, credit_1_cashable=build_paid_decision(2000))
     values = rig.journal.meters().values
@@ -110,7 +110,7 @@ def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "F-09")
-def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
+def test_a_waiting_jackpot_is_carried_over_and_paid(tmp_path):
     rig = won_by_hand(tmp_path)
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     rig.close()
@@ -169,7 +169,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_decided_game_paid_by_hand_is_over(tmp_path):
+def test_a_decided_game_paid_by_hand_at_the_clear_is_closed(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     rig.play()
     game = rig.machine.component(GameInProgress).record
@@ -185,7 +185,7 @@ def test_a_decided_game_paid_by_hand_is_over(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
+def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
     game = str(VECTORS / "fair.toml")
     folder = tmp_path / "state"
     rig = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
@@ -201,7 +201,7 @@ def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "I-12")
-def test_levels_go_on_to_the_fraction(tmp_path):
+def test_levels_are_carried_over_to_the_fraction(tmp_path):
     rig = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
     for _ in range(3):
         rig.play()
@@ -221,7 +221,7 @@ def test_levels_go_on_to_the_fraction(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
+def test_a_game_with_a_pending_decision_asks_again(tmp_path):
     rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     question = rig.machine.component(GameInProgress).conversation.decision
@@ -237,7 +237,7 @@ def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
+def test_a_stake_is_refunded_by_hand_if_the_persons_decide_so(tmp_path):
     rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     credit = rig.credit_cents
@@ -248,7 +248,7 @@ def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "I-07")
-def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
+def test_a_game_waiting_for_its_linked_award_is_carried_over(tmp_path):
     rig = awaiting(tmp_path)
     claim = next(iter(rig.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
@@ -264,7 +264,7 @@ def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
 
 @pytest.mark.requirement("A-05", "H-06")
 @pytest.mark.parametrize("end", [PrintState.BARCODE_DONE, PrintState.FAILED])
-def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
+def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.report_print_state(PrintState.PRINTING)
@@ -292,7 +292,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
         (ClaimDecision(decision=DECISION_ENDED), TicketState.ISSUED),
     ],
 )
-def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
+def test_a_ticket_in_the_printer_is_settled_by_the_persons(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
@@ -305,7 +305,7 @@ def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
 
 @pytest.mark.requirement("A-05", "G-05")
 @pytest.mark.parametrize("stacked", [True, False])
-def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, stacked):
+def test_a_bill_being_stacked_is_credited_or_returned_by_the_acceptor(tmp_path, stacked):
     rig = MachineRig(tmp_path, devices=SOLD).boot()
     rig.offer(2000)
     rig.close()
@@ -329,7 +329,7 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
         (ClaimDecision(decision=DECISION_ENDED), TicketState.ISSUED),
     ],
 )
-def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
+def test_a_ticket_being_stacked_is_redeemed_or_released_as_the_persons_decide(tmp_path, decision, ticket):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
@@ -372,7 +372,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
 
 
 @pytest.mark.requirement("A-05", "G-09")
-def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
+def test_a_payout_in_progress_is_continued_or_settled(tmp_path):
     rig = coins_under_way(tmp_path)
     cents = rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
     rig = again(rig, tmp_path)
@@ -416,7 +416,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
 
 
 @pytest.mark.requirement("A-05", "A-06")
-def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
+def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     for _ in range(30):
         write_undeclared(rig.machine, "test.time_passes", details={"why": "x" * 2000})
@@ -452,9 +452,7 @@ def paid_out_since(folder: Path) -> MachineRig:
     ("are_heads_readable", "standing"),
     [(True, "entries after it are missing"), (False, "entries after it may be missing")],
 )
-def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
-    tmp_path, are_heads_readable, standing
-):
+def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_readable, standing):
     """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
     rig = paid_out_since(tmp_path)
     if not are_heads_readable:
@@ -478,14 +476,14 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
 
 
 @pytest.mark.requirement("A-05")
-def test_a_claim_that_may_have_been_paid_since_is_carried_over_if_people_say_so(tmp_path):
+def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path):
     rig = again(paid_out_since(tmp_path), tmp_path)
     assert rig.credit_cents == 2000
     rig.close()
 
 
 @pytest.mark.requirement("A-05")
-def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path):
+def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
     found = inspect_claims(tmp_path, FEATURES)
     assert [each.describe_agreement_of_copies for each in found.proposals] == ["good"]
@@ -518,7 +516,7 @@ def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_pa
 @pytest.mark.requirement("A-05", "A-06", "A-28")
 @pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
 @pytest.mark.parametrize("act", ["carry", "paid"])
-def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy, cents, act):
+def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy, cents, act):
     contradicting(tmp_path)
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="both copies: they differ at entry"):

@@ -75,7 +75,7 @@ def recall_answers(rig):
 
 
 @pytest.mark.requirement("A-05", "A-20")
-def test_bets_that_stand_are_carried_over_and_played_on(evening):
+def test_standing_bets_are_carried_over_and_played_on(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     assert evening.clear() == {"credit": 930, "table": 70}
     rig = evening.start("point", 2)
@@ -86,7 +86,7 @@ def test_bets_that_stand_are_carried_over_and_played_on(evening):
 
 
 @pytest.mark.requirement("A-05")
-def test_bets_that_stand_are_paid_by_hand_where_people_say_so(evening):
+def test_standing_bets_are_paid_by_hand_if_the_persons_decide_so(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     evening.clear(table=build_paid_decision(70))
     rig = evening.start("point")
@@ -96,7 +96,7 @@ def test_bets_that_stand_are_paid_by_hand_where_people_say_so(evening):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_game_with_a_raise_goes_on_and_gives_its_stakes_back_once(evening):
+def test_a_game_with_a_raise_is_resumed_and_returns_its_stakes_once(evening):
     rig = evening.start("duel", 3, 3).insert(1000)
     bet_and_raise(rig)
     assert evening.clear() == {"credit": 900, "game": 100}
@@ -123,7 +123,7 @@ def test_the_answers_of_a_game_are_recalled_as_before_the_clear(evening):
 
 
 @pytest.mark.requirement("A-05")
-def test_stakes_given_back_before_the_clear_are_not_owed_again(evening):
+def test_stakes_returned_before_the_clear_are_not_owed_again(evening):
     rig = evening.start("duel", 3, 3).insert(1000)
     rig.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
     rig.play()

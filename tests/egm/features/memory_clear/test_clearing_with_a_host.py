@@ -42,7 +42,7 @@ def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) 
 
 
 @pytest.mark.requirement("A-05", "K-09")
-def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
+def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tmp_path):
     rig = hosted(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.happen).register(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
@@ -59,7 +59,7 @@ def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clear
 
 
 @pytest.mark.requirement("A-05", "K-09")
-def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
+def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_path):
     rig = hosted(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.happen).register(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL

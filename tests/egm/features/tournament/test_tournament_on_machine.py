@@ -272,7 +272,7 @@ def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
 
 
 @pytest.mark.requirement("L-06", "L-09")
-def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
+def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
     host = HostMoney(can_transfer=True, asset_number=4711, is_online=True)
     hall = hall(devices=("printer",), host=host).enter()
     room = hall.room
@@ -365,7 +365,7 @@ def test_play_waits_for_the_start_an_entry_and_exactly_the_bet(hall):
     assert hall.room.state is State.PLAYING
 
 
-def test_at_a_table_chips_are_laid_up_to_the_bet_of_the_tournament(hall):
+def test_at_a_table_chips_are_placed_up_to_the_tournaments_bet(hall):
     rules = describe_machine(THREE_GAMES, game=BLACKJACK, denomination_cents=100, bet=4)
     hall = hall(rules, games=(BLACKJACK,)).enter()
     hall.sell(1, "P-1")
@@ -461,7 +461,7 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
 
 @pytest.mark.requirement("L-01", "L-07")
 @pytest.mark.parametrize("entries", range(9))
-def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
+def test_after_a_power_cut_at_any_entry_the_round_continues(hall, entries):
     hall = hall(describe_machine(("games = 100", "games = 2"))).enter()
     hall.sell(1, "P-1")
     hall.open_play()
@@ -724,7 +724,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
 
 @pytest.mark.requirement("A-05", "L-08")
 @pytest.mark.parametrize("change", ["number", "games"])
-def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, change):
+def test_no_round_starts_at_a_machine_that_differs_from_the_rules(hall, change):
     """As after a change of the cabinet file: nothing is sold for a round that cannot begin."""
     hall = hall(games=("maple-classic", "icebreak")).enter()
     if change == "number":

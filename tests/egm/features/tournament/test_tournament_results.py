@@ -269,7 +269,7 @@ def test_the_audit_names_a_changed_entry(played, change, kind, why):
 @pytest.mark.parametrize(
     "kind", ["tournament.entered", "tournament.left", "tournament.round", "tournament.game"]
 )
-def test_the_audit_misses_an_entry_that_is_gone(played, kind):
+def test_the_audit_reports_a_missing_entry(played, kind):
     assert audit_findings(remove_entries(played, kind)) != {}
 
 
@@ -335,7 +335,7 @@ def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
 
 
 @pytest.mark.requirement("L-05")
-def test_an_entry_sold_again_elsewhere_after_it_was_void_is_the_new_buyers(tmp_path):
+def test_a_voided_entry_sold_elsewhere_belongs_to_the_new_buyer(tmp_path):
     halls = []
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
@@ -656,7 +656,7 @@ def test_results_are_settled_only_by_the_rules_that_they_were_derived_with(two_m
 
 @pytest.mark.parametrize("option", ["--ignore", "--absent"])
 @pytest.mark.parametrize("text", ["9" * 5000 + ":1:x", "1:" + "9" * 5000, "0:1:x", "1", "1:2:3:4"])
-def test_a_correction_with_a_number_that_is_none_is_refused(two_machines, option, text):
+def test_a_correction_with_an_invalid_number_is_refused(two_machines, option, text):
     refused = CliRunner().invoke(
         main, ["tournament", "results", str(two_machines[0].rules.path), "r.json", __file__, option, text]
     )
