@@ -56,7 +56,9 @@ def restarted(rig, tmp_path, **changes):
 
 def watch(rig):
     """What the attachment of the machine does now and then."""
-    (watching,) = create_clock_watch(SimpleNamespace(clock=rig.clock, engine=rig.engine, handle=rig.happen))
+    (watching,) = create_clock_watch(
+        SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
+    )
     watching.check_clock()
 
 

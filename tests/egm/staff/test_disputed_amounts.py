@@ -196,16 +196,18 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
     rig = coins.room
     payout_id = pay_five(rig)
     if seen:
-        rig.ledgers.payouts.record_coins_paid(payout_id, seen)
+        rig.ledgers.payout_ledger.record_coins_paid(payout_id, seen)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
-        rig.ledgers.payouts.close_payout(payout_id, seen, "another hopper is in its place")
+        rig.ledgers.payout_ledger.close_payout(payout_id, seen, "another hopper is in its place")
     rig.close()
     again = coins.room = coins()
-    record = again.ledgers.payouts.find_open()
+    record = again.ledgers.payout_ledger.find_open()
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
-        again.ledgers.payouts.close_payout(payout_id, record.paid_coins, "another hopper is in its place")
+        again.ledgers.payout_ledger.close_payout(
+            payout_id, record.paid_coins, "another hopper is in its place"
+        )
     assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
     assert (open_one(again).largest_cents, again.credit_cents) == (500 - seen * 100, 0)
@@ -224,7 +226,7 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
 @pytest.mark.parametrize("written", range(5))
 def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
     rig = coins.room
-    rig.ledgers.payouts.close_payout(pay_five(rig), 2, "its count fell")
+    rig.ledgers.payout_ledger.close_payout(pay_five(rig), 2, "its count fell")
     rig.cut_power_after(written)
     values = {"disputed": open_one(rig).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
@@ -244,7 +246,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
 def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path):
     rig = coins.room
-    rig.ledgers.payouts.record_uncommanded_coins(4, "4 coins left the hopper and none were ordered")
+    rig.ledgers.payout_ledger.record_uncommanded_coins(4, "4 coins left the hopper and none were ordered")
     assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
@@ -257,7 +259,7 @@ def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path)
 def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     rig = coins.room
     payout_id = pay_five(rig)
-    rig.ledgers.payouts.record_coins_paid(payout_id, 4)
+    rig.ledgers.payout_ledger.record_coins_paid(payout_id, 4)
     rig.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert again.journal.balance_cents("out:hopper") == 400
@@ -274,12 +276,14 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
     doubt = DisputedCoins(why="2 coins were accepted", least_cents=50, most_cents=400)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
-        rig.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
+        rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
     again = coins.room = coins()
-    assert (again.ledgers.coins.find_event_position() == 7) is bool(list_disputed_amounts(again.machine))
-    if again.ledgers.coins.find_event_position() != 7:
-        again.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
+    assert (again.ledgers.coin_ledger.find_event_position() == 7) is bool(
+        list_disputed_amounts(again.machine)
+    )
+    if again.ledgers.coin_ledger.find_event_position() != 7:
+        again.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)
     assert (again.credit_cents, again.state) == (100, State.TILT)
     assert (disputed.smallest_cents, disputed.largest_cents) == (50, 400)

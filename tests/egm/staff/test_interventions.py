@@ -162,8 +162,8 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
     first, second = iter_sheets(again.journal.entries(), FEATURES.entry_declarations)
-    assert "base.withdrawn" in {line.what for line in first.lines}
-    assert "base.returned" in {line.what for line in second.lines}
+    assert "base.withdrawn" in {line.event_and_subject for line in first.lines}
+    assert "base.returned" in {line.event_and_subject for line in second.lines}
     again.close()
 
 
@@ -244,7 +244,7 @@ def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_
     assert (
         next(iter_sheets(again.journal.entries(), FEATURES.entry_declarations))
         .lines[-1]
-        .what.startswith("menu.")
+        .event_and_subject.startswith("menu.")
     )
     again.close()
 

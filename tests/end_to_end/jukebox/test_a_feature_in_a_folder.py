@@ -125,7 +125,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
                 surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
             )
             assert due in drawn.read
-        assert JUKEBOX.words[language]["notice.song_plays"].format(song=7) == notice
+        assert JUKEBOX.texts_by_language[language]["notice.song_plays"].format(song=7) == notice
         view = apply_message(apply_message(View(), hello), now)
         stage = picture._build_stage(view)
         assert [format_message(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
@@ -145,14 +145,14 @@ def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkey
     state = StateFolder(tmp_path)
     state.prepare()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
-    assert greeted[0].words == JUKEBOX.words
+    assert greeted[0].words == JUKEBOX.texts_by_language
 
 
 def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     half = Feature(name="half", texts_by_language={"en": {"notice.half": "Half."}})
     with pytest.raises(InvariantError, match=r"half: the text 'notice\.half' is missing in 'fr'"):
         Features((*FEATURES.features, half))
-    other = Feature(name="other", texts_by_language=JUKEBOX.words)
+    other = Feature(name="other", texts_by_language=JUKEBOX.texts_by_language)
     with pytest.raises(InvariantError, match="two features declare the text"):
         Features((*WITH_JUKEBOX.features, other))
     assert tuple(LOCALE_BY_LANGUAGE) == LANGUAGES

@@ -77,15 +77,15 @@ def test_disputed_coins(audited, tmp_path):
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, coins = rig.hands.payouts[-1]
         payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
-        rig.ledgers.payouts.open_payout(payout)
+        rig.ledgers.payout_ledger.open_payout(payout)
         if seen:
-            rig.ledgers.payouts.record_coins_paid(payout_id, seen)
-        rig.ledgers.payouts.close_payout(payout_id, seen, "" if decided is None else "its count fell")
+            rig.ledgers.payout_ledger.record_coins_paid(payout_id, seen)
+        rig.ledgers.payout_ledger.close_payout(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
             rule(rig, decided)
-    rig.ledgers.payouts.record_uncommanded_coins(4, "4 coins left")
+    rig.ledgers.payout_ledger.record_uncommanded_coins(4, "4 coins left")
     rule(rig, 0)
-    rig.ledgers.coins.credit_coins_in(
+    rig.ledgers.coin_ledger.credit_coins_in(
         ((100, True),), 7, DisputedCoins(why="2 coins", least_cents=50, most_cents=400)
     )
     rule(rig, 225)
