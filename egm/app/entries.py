@@ -1,13 +1,13 @@
 """The journal entries of the process: refused games and screens, restored ticket files, the generator's events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration
 from egm.kernel.machine import Machine
 from egm.kernel.significance import EventEffect, Significance
-from egm.record_codec import from_json
+from egm.record_codec import from_json, stored_as
 from egm.record_fields import Count
 from rng import MechanismName
 
@@ -30,10 +30,10 @@ class ScreenRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketsMended:
+class TicketLedgerMended:
     """One copy of the ticket ledger was restored from the other."""
 
-    what: str
+    repair: str = field(metadata=stored_as("what"))
     """The copy that was restored, and why."""
 
 
@@ -41,7 +41,7 @@ GAME_REFUSED: Final = EntryDeclaration(kind="game.refused", record=GameRefused)
 SCREEN_REFUSED: Final = EntryDeclaration(kind="screen.refused", record=ScreenRefused)
 TICKETS_MENDED: Final = EntryDeclaration(
     kind="tickets.mended",
-    record=TicketsMended,
+    record=TicketLedgerMended,
     significance=Significance(EventEffect.LOG),
 )
 

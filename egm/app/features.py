@@ -7,15 +7,15 @@ from typing import Final
 
 from egm.app.machine_rules import MACHINE_RULES_FEATURE
 from egm.errors import check_invariant
-from egm.features.closing.feature import CLOSING
+from egm.features.closing.feature import CLOSING_FEATURE
 from egm.features.memory_clear.claims import KEY_SETTLED_WITH, list_claim_makers
-from egm.features.tournament.feature import TOURNAMENT
-from egm.host.feature import HOST
-from egm.integrity.feature import INTEGRITY
+from egm.features.tournament.feature import TOURNAMENT_FEATURE
+from egm.host.feature import HOST_FEATURE
+from egm.integrity.feature import INTEGRITY_FEATURE
 from egm.kernel.feature import Features
 from egm.kernel.keys import ClearAction
 from egm.kernel.rules import Refusal
-from egm.links.feature import LINKS
+from egm.links.feature import LINKS_FEATURE
 from egm.money.feature import MONEY_FEATURE
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.feature import PLAY_FEATURE
@@ -35,17 +35,17 @@ from egm.staff.service.menu import ServiceMenu
 FEATURES: Final = Features(
     (
         build_device_tests_feature(no_ticket_query_waits),
-        INTEGRITY,
+        INTEGRITY_FEATURE,
         STAFF,
         PROGRESSIVE_FEATURE,
         TABLES_FEATURE,
-        HOST,
+        HOST_FEATURE,
         MONEY_FEATURE,
-        CLOSING,
-        TOURNAMENT,
+        CLOSING_FEATURE,
+        TOURNAMENT_FEATURE,
         SEATS_FEATURE,
         PLAY_FEATURE,
-        LINKS,
+        LINKS_FEATURE,
         MACHINE_RULES_FEATURE,
     )
 )
@@ -98,7 +98,7 @@ def check_claims_cover_owed_values(features: Features) -> None:
 
 
 #: The staff's main menu, from the forms of all features.
-MENU: Final = build_menu(FEATURES)
+SERVICE_MENU: Final = build_menu(FEATURES)
 #: The staff registers of all features, by name.
 REGISTERS: Final = list_staff_registers(FEATURES)
 check_claims_cover_owed_values(FEATURES)

@@ -46,8 +46,8 @@ class DriverArguments:
     """
 
     name: str
-    line: SerialLine
-    sink: EventSink
+    serial_line: SerialLine
+    event_sink: EventSink
     ledgers: DeviceLedgers
     values: tuple[dict[int, int], ...]
     currencies: frozenset[str] = DOLLAR_CURRENCIES
@@ -56,39 +56,63 @@ class DriverArguments:
 def _load_resident_templates() -> dict[str, TclTemplate]:
     """Return the templates for a ticket printer that stores them: one per jurisdiction, with fields and bar code."""
     return {
-        place: TclTemplate(str(number), (*load_template(place).names, "barcode"))
+        place: TclTemplate(str(number), (*load_template(place).field_names, "barcode"))
         for number, place in enumerate(list_template_ids())
     }
 
 
 def _load_template_lines() -> dict[str, list[str]]:
     """Return the lines that a ticket printer without templates prints, in order, by jurisdiction."""
-    return {place: [f"{{{name}}}" for name in load_template(place).names] for place in list_template_ids()}
+    return {
+        place: [f"{{{name}}}" for name in load_template(place).field_names] for place in list_template_ids()
+    }
 
 
 #: Protocol (as in cabinet files) -> factory of its driver.
 DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "id003": lambda fit: Id003Driver(
-        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
+        fit.name,
+        fit.serial_line,
+        fit.event_sink,
+        fit.ledgers.escrow_ledger,
+        *fit.values,
+        currencies=fit.currencies,
     ),
     "ebds": lambda fit: EbdsDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
+        fit.name,
+        fit.serial_line,
+        fit.event_sink,
+        fit.ledgers.escrow_ledger,
+        *fit.values,
+        currencies=fit.currencies,
     ),
     "cctalk_bill": lambda fit: CctalkBillDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.escrow_ledger, *fit.values, currencies=fit.currencies
+        fit.name,
+        fit.serial_line,
+        fit.event_sink,
+        fit.ledgers.escrow_ledger,
+        *fit.values,
+        currencies=fit.currencies,
     ),
     "cctalk_coin": lambda fit: CctalkCoinDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.coin_ledger, *fit.values, currencies=fit.currencies
+        fit.name,
+        fit.serial_line,
+        fit.event_sink,
+        fit.ledgers.coin_ledger,
+        *fit.values,
+        currencies=fit.currencies,
     ),
-    "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payout_ledger),
+    "cctalk_hopper": lambda fit: CctalkHopperDriver(
+        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.payout_ledger
+    ),
     "tcl": lambda fit: TclDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.print_ledger, _load_resident_templates()
+        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_resident_templates()
     ),
     "ithaca": lambda fit: IthacaDriver(
-        fit.name, fit.line, fit.sink, fit.ledgers.print_ledger, _load_template_lines()
+        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_template_lines()
     ),
-    "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
-    "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
+    "ioboard": lambda fit: IoBoardDriver(fit.name, fit.serial_line, fit.event_sink),
+    "wheel": lambda fit: WheelDriver(fit.name, fit.serial_line, fit.event_sink),
 }
 
 #: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.

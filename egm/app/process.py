@@ -20,7 +20,7 @@ from egm.app.entries import (
     GAME_REFUSED,
     TICKETS_MENDED,
     GameRefused,
-    TicketsMended,
+    TicketLedgerMended,
     record_generator_event,
 )
 from egm.app.features import FEATURES, build_menu
@@ -40,7 +40,7 @@ from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
-from egm.integrity.events import Failure, MemoryReady, SelfTestResult
+from egm.integrity.events import MemoryReady, SelfTestFailure, SelfTestResult
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_signed_file
@@ -70,7 +70,7 @@ from egm.play.installed_games import (
 from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import record_certificate_at_start
-from egm.progressive.enrolment import STICK_PATH, Stick
+from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
@@ -137,7 +137,7 @@ class MachineProcess:
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[PlayerStation, ...] = ()
-        self._stopped: asyncio.Future[None] | None = None
+        self._stop_future: asyncio.Future[None] | None = None
         self._is_over = False
         self._begins = False
         self._stations_to_update: set[int] = set()
@@ -176,7 +176,9 @@ class MachineProcess:
             self._build_machine(journal, store, reason)
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkCertificateFolder.for_state_folder(self._folder.root)
-            record_certificate_at_start(self._machine, link, Stick(self._stick), self._file.progressive_link)
+            record_certificate_at_start(
+                self._machine, link, EnrolmentStick(self._stick), self._file.progressive_link
+            )
             self._verifier.verify_at_start()
             identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
             cleanup.enter_context(contextlib.closing(identities))
@@ -270,7 +272,7 @@ class MachineProcess:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, reason)
         if store is not None and store.restoration_text:
-            first.post(TICKETS_MENDED, TicketsMended(what=str(store.restoration_text)))
+            first.post(TICKETS_MENDED, TicketLedgerMended(repair=str(store.restoration_text)))
         machines = [first]
         for number in range(2, cabinet.positions + 1):
             machine = self._create_machine(journal, Position(number, cabinet.positions))
@@ -413,7 +415,7 @@ class MachineProcess:
         except (LocalError, RngError) as error:
             self._print_message(f"out of service: {error}")
             for station in self._stations:
-                station.engine.submit(Event(EventType.SELF_TEST_FAILED, Failure(detail=str(error))))
+                station.engine.submit(Event(EventType.SELF_TEST_FAILED, SelfTestFailure(detail=str(error))))
             return
         games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
@@ -464,7 +466,7 @@ class MachineProcess:
     # ------------------------------------------------------------------ working
     async def _run_until_stopped(self) -> None:
         """Run drivers, attachments and services together until the machine is stopped."""
-        self._stopped = asyncio.get_running_loop().create_future()
+        self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
         starting.write_activity(self._folder.starting, None)
@@ -493,8 +495,8 @@ class MachineProcess:
 
     async def _wait_until_stopped(self) -> None:
         """Wait until something stops the machine; raise the error that did."""
-        if self._stopped is not None:
-            await self._stopped
+        if self._stop_future is not None:
+            await self._stop_future
 
     def _submit_machine_event(self, event: Event) -> None:
         """Submit an event that concerns the whole machine, at its first position."""
@@ -514,8 +516,8 @@ class MachineProcess:
                 if other_station is not station:
                     other_station.engine.update_state()
         is_restart_requested = station.machine.component(ServiceDesk).is_restart_requested
-        if is_restart_requested and self._stopped is not None and not self._stopped.done():
-            self._stopped.set_exception(RestartRequested())
+        if is_restart_requested and self._stop_future is not None and not self._stop_future.done():
+            self._stop_future.set_exception(RestartRequested())
 
     @contextlib.contextmanager
     def _stop_on_error(self) -> Iterator[None]:
@@ -523,8 +525,8 @@ class MachineProcess:
         try:
             yield
         except Exception as error:
-            if self._stopped is not None and not self._stopped.done():
-                self._stopped.set_exception(error)
+            if self._stop_future is not None and not self._stop_future.done():
+                self._stop_future.set_exception(error)
             raise
 
     async def _discard_random_numbers(self) -> None:
@@ -538,7 +540,9 @@ class MachineProcess:
                 try:
                     pause_ns = self._machine.random_service.cycle()
                 except RngError as error:
-                    self._submit_machine_event(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
+                    self._submit_machine_event(
+                        Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))
+                    )
             await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_SECONDS)
 
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
@@ -548,7 +552,7 @@ class MachineProcess:
         events, and screen, hosts and metrics must not continue to show outdated data.
         """
         number = station.machine.position.number
-        if self._stopped is None or station.engine.is_busy or number in self._stations_to_update:
+        if self._stop_future is None or station.engine.is_busy or number in self._stations_to_update:
             return
         self._stations_to_update.add(number)
         asyncio.get_running_loop().call_soon(self._send_update, station)
@@ -563,7 +567,7 @@ class MachineProcess:
     def _notify_attachments(self) -> None:
         """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
-            snapshots = [(station, station.snapshot()) for station in self._stations]
+            snapshots = [(station, station.build_snapshot()) for station in self._stations]
             for station, snapshot in snapshots:
                 for attached_station, attachment in self._attachments:
                     if attached_station is station:

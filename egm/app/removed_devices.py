@@ -19,7 +19,7 @@ from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
 from egm.host.events import ControlRequested
 from egm.host.keys import HostKey
-from egm.integrity.events import Enabled
+from egm.integrity.events import EnablingRequest
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import ClearAction, Key, StorageKeys
@@ -155,7 +155,7 @@ def _lift_controls_of_removed_hosts(
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST_SOURCE_PREFIX, LINK)) and name not in holders:
             handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            handle(Event(EventType.ENABLED, Enabled(source=source)))
+            handle(Event(EventType.ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
         if name.startswith(_HOST_SOURCE_PREFIX) and name not in holders:

@@ -13,7 +13,7 @@ from typing import Final
 from egm.app.entries import SCREEN_REFUSED, ScreenRefused
 from egm.app.ports import PositionDevices
 from egm.app.removed_devices import settle_removed_devices_and_hosts
-from egm.app.view import build_game_view, build_withdrawn_game_view, snapshot
+from egm.app.view import build_game_view, build_snapshot, build_withdrawn_game_view
 from egm.app.wiring import (
     build_event_from_intent,
     find_lit_lamps,
@@ -120,7 +120,7 @@ class PlayerStation:
             RunningPosition(
                 engine=self.engine,
                 submit_event=partial(self._handle, self),
-                build_snapshot=self.snapshot,
+                build_snapshot=self.build_snapshot,
                 update_tower_light_and_bell=self._update_tower_light_and_bell,
                 has_own_io_board=devices.io_board is not None,
             )
@@ -230,7 +230,7 @@ class PlayerStation:
         message = showing.build_message(self.machine, resumed=True)
         return (
             Hello(games=tuple(views.values()), words=self.machine.component(Features).texts_by_language),
-            self.snapshot(),
+            self.build_snapshot(),
             *([] if message is None else [message]),
         )
 
@@ -248,9 +248,9 @@ class PlayerStation:
             return None
         return build_withdrawn_game_view(rules, game.denomination_cents)
 
-    def snapshot(self) -> Snapshot:
+    def build_snapshot(self) -> Snapshot:
         """Return the machine's snapshot that a person at this player position may see."""
-        return snapshot(self.engine)
+        return build_snapshot(self.engine)
 
     def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
@@ -258,7 +258,7 @@ class PlayerStation:
         if self._withdrawn_game_view is not None and find_open_game(self.machine) is None:
             for message in self._build_greeting():
                 self.server.send(message)
-        now = self.snapshot()
+        now = self.build_snapshot()
         self.server.send(now)
         self._settle_devices(now)
         for position in self.machine.component(RunningPositions).position_by_number.values():

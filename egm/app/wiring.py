@@ -27,24 +27,24 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 ) -> Iterator[Event]:
     """Yield the events that a device's report means; ``kind`` is the kind of the device."""
     match report:
-        case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
+        case device.PaperInEscrow(escrow=escrow, content=device.Banknote(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
-        case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
+        case device.PaperInEscrow(escrow=escrow, content=device.Barcode(digits=digits)):
             yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
-        case device.Returned(content=content, reason=reason):
+        case device.PaperReturned(content=content, reason=reason):
             ticket = isinstance(content, device.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=ticket))
-        case device.Rejected(reason=text) if kind == "bill_acceptor":  # a refused coin is in the tray
+        case device.PaperRejection(reason=text) if kind == "bill_acceptor":  # a refused coin is in the tray
             yield Event(EventType.BILL_REJECTED, PaperRefused(reason=text))
-        case device.Fault(code=code, active=active, detail=detail):
+        case device.DeviceFault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
             yield Event(change, FaultChange(code=f"{kind}.{code.value}", detail=detail))
-        case device.CommLost(why=refusal_reason):
+        case device.LineLost(why=refusal_reason):
             code = device.FaultCode.COMMUNICATION
             yield Event(
                 EventType.FAULT_RAISED, FaultChange(code=f"{kind}.{code.value}", detail=refusal_reason)
             )
-        case device.CommUp():
+        case device.LineRestored():
             code = device.FaultCode.COMMUNICATION
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{kind}.{code.value}"))
         case device.DoorChanged(door=door, open=is_open, unattended=unattended):

@@ -22,17 +22,17 @@ from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import Cutter
 from egm.devices.interface import (
+    AcceptorReadiness,
+    Banknote,
     Barcode,
     Content,
-    Disputed,
-    Escrowed,
     EventSink,
     FaultCode,
-    Note,
-    Ready,
-    Returned,
+    PaperDisputed,
+    PaperInEscrow,
+    PaperReturned,
+    PaperStacked,
     ReturnReason,
-    Stacked,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
@@ -211,7 +211,7 @@ class BillDriver(LineDriver[M]):
         """Emit whether the acceptor accepts items now, if that has changed."""
         if self._is_ready is not accepting:
             self._is_ready = accepting
-            self._emit(Ready(device=self.name, accepting=accepting))
+            self._emit(AcceptorReadiness(device=self.name, accepting=accepting))
 
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
         """Handle the acceptor's report of an item in escrow; ``content`` is None for a note code without a value.
@@ -248,14 +248,14 @@ class BillDriver(LineDriver[M]):
         now = asyncio.get_running_loop().time()
         self._escrowed_item = offer = _EscrowedItem(self._offers, content, code, now)
         match content:
-            case Note(amount_cents=cents):
+            case Banknote(amount_cents=cents):
                 accepted = cents in self._denominations and not self._worth.has_differences
             case Barcode():
                 accepted = self._barcodes and not self._worth.has_differences
             case None:
                 accepted = False
         if accepted and content is not None:
-            self._emit(Escrowed(device=self.name, escrow=offer.escrow_number, content=content))
+            self._emit(PaperInEscrow(device=self.name, escrow=offer.escrow_number, content=content))
         else:
             offer.machine_decision = EscrowCommand.RETURN
             offer.return_reason = ReturnReason.NOT_ENABLED
@@ -316,24 +316,24 @@ class BillDriver(LineDriver[M]):
             )
             self._escrow.dispute_missing_report(text)
             self._escrowed_item, self._last_escrowed_item, self._given_up = None, None, True
-            self._emit(Disputed(device=self.name, text=text))
+            self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
         """Handle the acceptor's report that the item is irrevocably in the box; acknowledge it after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
-            self._emit(Disputed(device=self.name, text="the disputed bill or ticket is in the box"))
+            self._emit(PaperDisputed(device=self.name, text="the disputed bill or ticket is in the box"))
             return
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
         if verdict is EscrowVerdict.CREDITED and content is not None:
             self._escrowed_item = self._last_escrowed_item = None
-            self._emit(Stacked(device=self.name, content=content))
+            self._emit(PaperStacked(device=self.name, content=content))
         elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
             text = "the device reports a bill as stacked that it was never ordered to stack"
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
-            self._emit(Disputed(device=self.name, text=text))
+            self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
@@ -351,8 +351,10 @@ class BillDriver(LineDriver[M]):
             None,
         )
         if verdict is EscrowVerdict.LOST_TRACK:
-            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}"))
+            self._emit(
+                PaperDisputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}")
+            )
         elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
-            self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
+            self._emit(PaperReturned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is EscrowVerdict.NOTHING and not is_still_in_escrow:
-            self._emit(Returned(device=self.name, content=offer.content, reason=offer.return_reason))
+            self._emit(PaperReturned(device=self.name, content=offer.content, reason=offer.return_reason))

@@ -13,7 +13,15 @@ from typing import Generic, TypeVar
 
 from egm.devices.channel_values import CHANNEL_VALUE_FAULTS, ChannelValueCheck
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
-from egm.devices.interface import CommLost, CommUp, DeviceEvent, EventSink, Fault, FaultCode, LineError
+from egm.devices.interface import (
+    DeviceEvent,
+    DeviceFault,
+    EventSink,
+    FaultCode,
+    LineError,
+    LineLost,
+    LineRestored,
+)
 from egm.devices.line import LineLostError, SerialLine
 
 M = TypeVar("M")
@@ -67,7 +75,7 @@ class OrderTimer:
 class LineDriver(ABC, Generic[M]):
     """Common base of the device drivers: runs cycles on a serial line and reopens it when it is lost.
 
-    It reports ``CommUp``, ``CommLost``, faults, and refused bytes.
+    It reports ``LineRestored``, ``LineLost``, faults, and refused bytes.
     """
 
     #: Seconds between cycles if there is nothing to do.
@@ -124,7 +132,7 @@ class LineDriver(ABC, Generic[M]):
                     self._reset_session()
                     while True:
                         self.turns += 1
-                        await self._cycle()
+                        await self._run_cycle()
                         self._end_overdue_order()
                 except LineLostError as error:
                     self._handle_lost_line(str(error))
@@ -141,7 +149,7 @@ class LineDriver(ABC, Generic[M]):
         """Clear the device's state as read in the last session: anything may have happened to the device since."""
 
     @abstractmethod
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
@@ -261,7 +269,7 @@ class LineDriver(ABC, Generic[M]):
         """Report that the device replies, unless that has been reported already."""
         if self._is_replying is not True:
             self._is_replying = True
-            self._emit(CommUp(device=self._name))
+            self._emit(LineRestored(device=self._name))
 
     def _note_missing_reply(self) -> None:
         """Count a query without a reply; report the line as lost after enough of them."""
@@ -285,7 +293,7 @@ class LineDriver(ABC, Generic[M]):
         self._faults_found_by_driver.clear()  # these faults stay active until the device replies again
         if self._is_replying is not False:
             self._is_replying = False
-            self._emit(CommLost(device=self._name, why=reason))
+            self._emit(LineLost(device=self._name, why=reason))
 
     def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
         """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""
@@ -298,11 +306,11 @@ class LineDriver(ABC, Generic[M]):
             self._faults_found_by_driver[code] = detail
         self._update_faults(self._faults_reported_by_device)
 
-    def _report_value_faults(self, worth: ChannelValueCheck) -> None:
+    def _report_value_faults(self, value_check: ChannelValueCheck) -> None:
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
-        if worth.is_known or worth.has_differences:
+        if value_check.is_known or value_check.has_differences:
             for code in CHANNEL_VALUE_FAULTS:
-                self._set_driver_fault(code, worth.channel_value_faults.get(code))
+                self._set_driver_fault(code, value_check.channel_value_faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
         """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.
@@ -313,8 +321,8 @@ class LineDriver(ABC, Generic[M]):
         active_faults = reported | self._faults_found_by_driver
         for code in [code for code in self._active_faults if code not in active_faults]:
             del self._active_faults[code]
-            self._emit(Fault(device=self._name, code=code, active=False))
+            self._emit(DeviceFault(device=self._name, code=code, active=False))
         for code, detail in active_faults.items():
             if code not in self._active_faults:
-                self._emit(Fault(device=self._name, code=code, active=True, detail=detail))
+                self._emit(DeviceFault(device=self._name, code=code, active=True, detail=detail))
             self._active_faults[code] = detail

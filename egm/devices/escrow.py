@@ -108,9 +108,9 @@ class EscrowRules:
         self._ledger.credit_stacked_paper()
         return EscrowVerdict.CREDITED
 
-    def dispute_unordered_stacking(self, text: str, most_cents: int) -> None:
-        """Open a dispute for a stacked item that was never ordered: a person decides about up to ``most_cents``."""
-        self._ledger.dispute_unordered_stacking(text, most_cents)
+    def dispute_unordered_stacking(self, text: str, largest_cents: int) -> None:
+        """Open a dispute for a stacked item that was never ordered: a person decides about up to ``largest_cents``."""
+        self._ledger.dispute_unordered_stacking(text, largest_cents)
 
     def dispute_missing_report(self, why: str) -> None:
         """End an ordered stacking for which no report has come for too long; a person decides about its value."""

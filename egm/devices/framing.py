@@ -1,6 +1,6 @@
 """Frame reader: splits a stream of bytes into frames, the common mechanism below every codec.
 
-A codec supplies a *cutter*: given the available bytes (never empty) it returns a :class:`Cut` (this many
+A codec supplies a *cutter*: given the available bytes (never empty) it returns a :class:`FrameCut` (this many
 bytes were a message, or were refused with a :class:`ProtocolError`), or None if more bytes are needed.
 :class:`FrameReader` does the rest. Whatever arrives and however it is split, every byte ends in a message, in
 a named error, or is still waiting; nothing raises.
@@ -29,15 +29,15 @@ class ProtocolError(PeerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(Generic[T]):
-    """The first part of the received bytes: a message or an error, and its ``size`` in bytes."""
+class FrameCut(Generic[T]):
+    """The first part of the received bytes: a message or an error, and its ``byte_count`` in bytes."""
 
-    size: int
-    item: T | ProtocolError
+    byte_count: int
+    parsed_frame: T | ProtocolError
 
 
 #: Separates the first message from received bytes, or returns None if more bytes are needed.
-Cutter = Callable[[bytes], Cut[T] | None]
+Cutter = Callable[[bytes], FrameCut[T] | None]
 
 
 class FrameReader(Generic[T]):
@@ -58,8 +58,8 @@ class FrameReader(Generic[T]):
             cut = self._cutter(self._buffer)
             if cut is None:
                 break
-            self._buffer = self._buffer[max(cut.size, 1) :]
-            items.append(cut.item)
+            self._buffer = self._buffer[max(cut.byte_count, 1) :]
+            items.append(cut.parsed_frame)
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
@@ -72,10 +72,10 @@ class FrameReader(Generic[T]):
         )
 
 
-def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
+def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> FrameCut[Any] | None:
     """Refuse all bytes before the first ``start`` byte; return None if the buffer begins with it."""
     if buffer[0] == start:
         return None
     position = buffer.find(bytes((start,)))
     size = len(buffer) if position < 0 else position
-    return Cut(size, ProtocolError(protocol, f"expected the start byte {start:02X}", buffer[:size]))
+    return FrameCut(size, ProtocolError(protocol, f"expected the start byte {start:02X}", buffer[:size]))

@@ -53,7 +53,7 @@ class FaultCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Banknote:
     """A bill in escrow."""
 
     amount_cents: int
@@ -67,7 +67,7 @@ class Barcode:
 
 
 #: A bill or a ticket.
-Content = Note | Barcode
+Content = Banknote | Barcode
 
 
 # ---------------------------------------------------------------- events of every device
@@ -79,26 +79,26 @@ class DeviceEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommUp(DeviceEvent):
+class LineRestored(DeviceEvent):
     """The device replies, for the first time or again; clears :attr:`FaultCode.COMMUNICATION`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommLost(DeviceEvent):
+class LineLost(DeviceEvent):
     """The device does not reply, or its line is gone; ``why`` says which. Raises the fault ``COMMUNICATION``."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identified(DeviceEvent):
+class DeviceIdentified(DeviceEvent):
     """The device's own identification: the maker's free text, for the inventory and the software page."""
 
     identity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault(DeviceEvent):
+class DeviceFault(DeviceEvent):
     """A fault begins (``active``) or ends. ``detail`` adds the device's own description."""
 
     code: FaultCode
@@ -115,14 +115,14 @@ class LineError(DeviceEvent):
 
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready(DeviceEvent):
+class AcceptorReadiness(DeviceEvent):
     """The bill acceptor now accepts (``accepting``) or refuses what is inserted, as the machine requested."""
 
     accepting: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Escrowed(DeviceEvent):
+class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
 
     escrow: int
@@ -130,7 +130,7 @@ class Escrowed(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stacked(DeviceEvent):
+class PaperStacked(DeviceEvent):
     """The bill or ticket is irrevocably in the box, and the ledger has recorded it (this time or before)."""
 
     content: Content
@@ -146,7 +146,7 @@ class ReturnReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned(DeviceEvent):
+class PaperReturned(DeviceEvent):
     """A bill or ticket was returned to the player from escrow. ``content`` is None if the driver never saw it."""
 
     content: Content | None
@@ -154,14 +154,14 @@ class Returned(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected(DeviceEvent):
+class PaperRejection(DeviceEvent):
     """A bill, ticket or coin was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disputed(DeviceEvent):
+class PaperDisputed(DeviceEvent):
     """The whereabouts of money are unknown: nothing was credited, and the ledger stores it for a person to decide."""
 
     text: str

@@ -9,11 +9,12 @@ the bounds that the driver knows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
 
 from egm.devices.interface import Content, PrintState, TicketJob
+from egm.record_codec import stored_as
 
 
 class LedgerOrderError(Exception):
@@ -66,8 +67,8 @@ class EscrowLedger(Protocol):
     def dispute_lost_paper(self, why: str) -> None:
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
-    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
-        """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""
+    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:
+        """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked an item without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
@@ -102,9 +103,9 @@ class CoinLedger(Protocol):
 class DisputedCoins:
     """Coins that cannot be credited: why, and the bounds of their value."""
 
-    why: str
-    least_cents: int
-    most_cents: int
+    reason: str = field(metadata=stored_as("why"))
+    smallest_cents: int = field(metadata=stored_as("least_cents"))
+    largest_cents: int = field(metadata=stored_as("most_cents"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +117,10 @@ class PayoutRecord:
     """
 
     payout_id: str
-    coins: int
-    events_before: int
+    ordered_coins: int = field(metadata=stored_as("coins"))
+    event_counter_before: int = field(metadata=stored_as("events_before"))
     """The hopper's event counter (dispense orders since its reset) before the order."""
-    count_before: int
+    paid_counter_before: int = field(metadata=stored_as("count_before"))
     """The hopper's lifetime counter of paid coins before the order."""
     serial: str = ""
     paid_coins: int = 0

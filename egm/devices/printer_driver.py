@@ -108,7 +108,7 @@ class PrinterDriver(LineDriver[M]):
     def _reset_session(self) -> None:
         """Do nothing: every cycle queries the printer's complete status."""
 
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
         first = await self._query_status()
         status = None if first is None else await self._query_status()
@@ -144,7 +144,7 @@ class PrinterDriver(LineDriver[M]):
         if record is not None:
             self._handle_unknown_status(record)
 
-    def _measure_wait(self) -> float:
+    def _measure_wait_seconds(self) -> float:
         """Return the seconds since the open ticket entered its current state, or since this run first saw it."""
         now = asyncio.get_running_loop().time()
         if self._state_since is None:
@@ -166,7 +166,7 @@ class PrinterDriver(LineDriver[M]):
         if record.state not in limits:
             return
         seconds, state = limits[record.state]
-        if self._measure_wait() > seconds:
+        if self._measure_wait_seconds() > seconds:
             self._record_state(record, state, "the printer does not answer")
 
     async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
@@ -185,7 +185,7 @@ class PrinterDriver(LineDriver[M]):
 
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
-        waited = self._measure_wait()
+        waited = self._measure_wait_seconds()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
             if waited > PENDING_SECONDS_MAX:
                 reason = status.printing_obstacle or "the last ticket was not taken"
@@ -205,7 +205,7 @@ class PrinterDriver(LineDriver[M]):
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Advance a ticket that is being printed: bar code complete, failed, or disputed if it may have come out."""
-        waited = self._measure_wait()
+        waited = self._measure_wait_seconds()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
         elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):

@@ -21,15 +21,15 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited_items`` lists the credited items in order; ``refused`` the reasons why other items were not credited.
-    ``disputed_items`` lists items whose whereabouts are unknown, ``unordered_stackings_cents`` the values
-    of items stacked without an order.
+    ``credited_items`` lists the credited items in order; ``void_reasons`` the reasons why other items were
+    not credited. ``disputed_items`` lists items whose whereabouts are unknown,
+    ``unordered_stackings_cents`` the values of items stacked without an order.
     """
 
     def __init__(self) -> None:
         self._record: EscrowRecord | None = None
         self.credited_items: list[Content] = []
-        self.refused: list[str] = []
+        self.void_reasons: list[str] = []
         self.disputed_items: list[Content] = []
         self.unordered_stackings_cents: list[int] = []
 
@@ -78,17 +78,17 @@ class TransientEscrowLedger:
         """
         self._require_record(EscrowPhase.ORDERED)
         self._record = None
-        self.refused.append(why)
+        self.void_reasons.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
         """Close the record of an ordered item as disputed. Raises LedgerOrderError if none exists."""
         self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
-        self.refused.append(why)
+        self.void_reasons.append(why)
 
-    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Record that the acceptor stacked an item, worth ``most_cents`` at most, without an order."""
-        self.unordered_stackings_cents.append(most_cents)
+    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
+        """Record that the acceptor stacked an item, worth ``largest_cents`` at most, without an order."""
+        self.unordered_stackings_cents.append(largest_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
@@ -103,14 +103,14 @@ class TransientEscrowLedger:
 class TransientCoinLedger:
     """In-memory ledger of a coin acceptor.
 
-    ``credited_coins`` lists the credited coins with their destinations, ``disputed`` the coins that cannot be
+    ``credited_coins`` lists the credited coins with their destinations, ``disputed_coins`` the coins that cannot be
     credited.
     """
 
     def __init__(self) -> None:
         self._event_position: int | None = None
         self.credited_coins: list[tuple[int, bool]] = []
-        self.disputed: list[DisputedCoins] = []
+        self.disputed_coins: list[DisputedCoins] = []
 
     def find_event_position(self) -> int | None:
         """Return the position of the last credited coin event, or None before the first."""
@@ -121,21 +121,22 @@ class TransientCoinLedger:
     ) -> None:
         """List the credited coins and any disputed ones, and store the new event position."""
         self.credited_coins.extend(coins)
-        self.disputed += [] if disputed is None else [disputed]
+        self.disputed_coins += [] if disputed is None else [disputed]
         self._event_position = event_position
 
 
 class TransientPayoutLedger:
     """In-memory ledger of a hopper's payouts.
 
-    ``paid`` is the number of coins paid by each finished payout; ``disputed`` the number of coins of a payout
-    of which it is unknown whether they left the hopper.
+    ``paid_coins_by_payout`` is the number of coins paid by each finished payout;
+    ``disputed_coins_by_payout`` the number of coins of a payout of which it is unknown whether they left
+    the hopper.
     """
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
-        self.paid: dict[str, int] = {}
-        self.disputed: dict[str, int] = {}
+        self.paid_coins_by_payout: dict[str, int] = {}
+        self.disputed_coins_by_payout: dict[str, int] = {}
         self.stray_coins = 0
 
     def find_open(self) -> PayoutRecord | None:
@@ -144,7 +145,7 @@ class TransientPayoutLedger:
 
     def open_payout(self, record: PayoutRecord) -> None:
         """Open a hopper payout. Raises LedgerOrderError if one is open, or if this one is already finished."""
-        if self._record is not None or record.payout_id in self.paid:
+        if self._record is not None or record.payout_id in self.paid_coins_by_payout:
             raise LedgerOrderError(
                 f"payout {record.payout_id} cannot be ordered: it is finished, or one is open: {self._record}"
             )
@@ -167,9 +168,9 @@ class TransientPayoutLedger:
         payout is not open.
         """
         record, self._record = self._require_record(payout_id), None
-        self.paid[payout_id] = paid_coins
+        self.paid_coins_by_payout[payout_id] = paid_coins
         if uncertainty:
-            self.disputed[payout_id] = record.coins - paid_coins
+            self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
         """List a payout that was never ordered as finished with no coins. Raises LedgerOrderError if one is open."""
@@ -177,7 +178,7 @@ class TransientPayoutLedger:
             raise LedgerOrderError(
                 f"payout {payout_id} was never ordered and cannot be closed, because a payout is open: {self._record}"
             )
-        self.paid[payout_id] = 0
+        self.paid_coins_by_payout[payout_id] = 0
 
     def record_uncommanded_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Add coins that left the hopper without an order to ``stray_coins``."""

@@ -1,6 +1,6 @@
 """The journal entries of a host's money: tickets that it numbers and redeems, electronic transfers, its settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final
 
@@ -12,6 +12,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import CashOutTerms, HostTicketRecord, RedemptionStatus, TransferRecord
 from egm.money.ticket_terms import TicketTerms
+from egm.record_codec import stored_as
 from egm.record_fields import Cents, Count, Masked
 from meters.transaction import JSON
 
@@ -142,7 +143,7 @@ class AftRegistered:
 class AftLocked:
     """The machine is locked for a host's transfer."""
 
-    condition: Count
+    required_transfers_code: Count = field(metadata=stored_as("condition"))
     """The transfers that must be possible while the machine is locked, as the protocol codes them."""
 
 

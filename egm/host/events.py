@@ -7,7 +7,7 @@ from typing import Final
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.money.records.host import RedemptionStatus
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
 
@@ -42,7 +42,7 @@ class TicketReply:
 
     id: str
     status: RedemptionStatus = RedemptionStatus.NOT_NOW
-    reason: Reason = Reason.NOT_NOW
+    reason: TicketRefusalReason = TicketRefusalReason.NOT_NOW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ def _is_locked(machine: Machine) -> bool:
     return lock is not None and lock.is_granted
 
 
-HOST: Final = Feature(
+HOST_FEATURE: Final = Feature(
     name="host",
     storage_keys=HostKey,
     value_types={  # not CONTROL: each control has separate values

@@ -35,7 +35,7 @@ from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
 from egm.tickets.numbers import is_system_number
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 from meters.recall import read_details
 from meters.transaction import JSON
 
@@ -103,7 +103,7 @@ class HostTicketInterface:
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
-    def number_request(self) -> NumberRequest | None:
+    def pending_number_request(self) -> NumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
         pay_out = find_awaited_cash_out(self._machine)
         if pay_out is None or pay_out.credit_kind is None:
@@ -115,7 +115,7 @@ class HostTicketInterface:
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
-        desk, request = self._machine.installed(TicketDesk), self.number_request
+        desk, request = self._machine.installed(TicketDesk), self.pending_number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
             return NumberReplyResult.TAKEN if is_known else NumberReplyResult.NOT_WAITING
@@ -130,7 +130,7 @@ class HostTicketInterface:
         Return whether a ticket was waiting. The host refused a number or, with ``silent``, did not reply in
         time.
         """
-        request = self.number_request
+        request = self.pending_number_request
         if request is None:
             return NumberReplyResult.NOT_WAITING
         refusal = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
@@ -173,8 +173,8 @@ class HostTicketInterface:
 
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
-    ) -> tuple[RedemptionStatus, Reason] | None:
-        """Return the status and reason if this machine refuses a ticket that the host authorises; otherwise None."""
+    ) -> tuple[RedemptionStatus, TicketRefusalReason] | None:
+        """Return the status and reason with which this machine refuses a ticket that the host authorises, or None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
@@ -182,28 +182,32 @@ class HostTicketInterface:
         has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
-            (digits != self.offered_ticket_number, RedemptionStatus.NUMBER_MISMATCH, Reason.HOST_REFUSED),
-            (amount_cents <= 0, RedemptionStatus.BAD_AMOUNT, Reason.HOST_REFUSED),
+            (
+                digits != self.offered_ticket_number,
+                RedemptionStatus.NUMBER_MISMATCH,
+                TicketRefusalReason.HOST_REFUSED,
+            ),
+            (amount_cents <= 0, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.HOST_REFUSED),
             (
                 machine.credit_cents + amount_cents > limit_cents,
                 RedemptionStatus.OVER_LIMIT,
-                Reason.ABOVE_LIMIT,
+                TicketRefusalReason.ABOVE_LIMIT,
             ),
             (
                 promotional and not machine.profile.tickets.promotional,
                 RedemptionStatus.DISABLED,
-                Reason.WRONG_KIND,
+                TicketRefusalReason.WRONG_KIND,
             ),
-            (has_expired, RedemptionStatus.BAD_AMOUNT, Reason.EXPIRED),
+            (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
                 restricted and not can_add_restricted_pool(machine, pool),
                 RedemptionStatus.OTHER_POOL,
-                Reason.NOT_NOW,
+                TicketRefusalReason.NOT_NOW,
             ),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
-    def decline_redemption(self, status: RedemptionStatus, reason: Reason) -> RedemptionState:
+    def decline_redemption(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
         """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
 
         ``status`` is the state to report to the host, ``reason`` is shown to the player.
@@ -259,7 +263,7 @@ class HostTicketInterface:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
         desk = self._machine.installed(TicketDesk)
         secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
-        return secure and (desk is None or desk.enrolment is None)
+        return secure and (desk is None or desk.current_enrolment is None)
 
     def find_oldest_unread(self) -> UnreadPrintedTicket | None:
         """Return the oldest printed ticket that the host has not read, or None."""
@@ -281,19 +285,19 @@ class HostTicketInterface:
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
-    def read(self, number: str) -> None:
+    def mark_ticket_read(self, number: str) -> None:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
         oldest = self.find_oldest_unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_ticket_read_state(self._machine.journal))
             self._machine.component(TicketDesk).mark_reported(number)
 
-    def enrol(self, validation_id: int, sequence: int) -> None:
+    def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store the host's validation identifier and the sequence number from which the machine numbers its tickets."""
         desk = self._machine.installed(TicketDesk)
         if desk is None:
             return
-        desk.enrol(validation_id, sequence)
+        desk.store_enrolment(validation_id, sequence)
         self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:

@@ -93,15 +93,15 @@ def open_ticket_desk(
         TicketIssuer(
             serial=identity.serial,
             operator_number=identity.operator_number,
-            house=identity.venue,
+            venue=identity.venue,
         ),
         TicketRules(
             currency=profile.currency,
             template=profile.id,
             limit_cents=profile.tickets.limit_cents,
             valid_days=profile.tickets.valid_days,
-            allowance=None if is_stand_alone_machine else allowance,
-            unread=None if is_stand_alone_machine else HOST_TICKET_RING_SIZE,
+            unread_own_tickets_max=None if is_stand_alone_machine else allowance,
+            unread_tickets_max=None if is_stand_alone_machine else HOST_TICKET_RING_SIZE,
         ),
         clock,
         numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
@@ -160,14 +160,17 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
             continue
         ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
-        base = {**anchor.base, account: anchor.base.get(account, 0) - ticket.amount_cents}
+        base = {
+            **anchor.starting_cents_by_account,
+            account: anchor.starting_cents_by_account.get(account, 0) - ticket.amount_cents,
+        }
         detail = f"{ticket.masked}, {ticket.amount_cents} cents"
         raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.post(
             TICKETS_CONTRADICTED,
             TicketContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
             entry_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKETS: replace(anchor, base=base)},
+            state={MoneyKey.TICKETS: replace(anchor, starting_cents_by_account=base)},
         )
 
 
@@ -203,7 +206,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
         if has_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
-            desk.failed(record.ticket.number, "the machine stopped before it was printed")
+            desk.record_failed_print(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.masked_number:
             # the ledger has the host's number, but the journal does not have it yet
             record_ticket_number(machine, pay_out, record.ticket)

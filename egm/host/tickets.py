@@ -39,7 +39,7 @@ from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
-from egm.tickets.redemption import LockedTicket, Reason, Refusal
+from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 
 #: Results that are sent to the host without a poll for them, because it was queried and waits for the result.
 _REDEMPTION_REPLIES: Final = frozenset(RedemptionStatus) - {
@@ -110,7 +110,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
     """
     if pay_out.credit_kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
-    ticket = machine.component(TicketDesk).prepare(
+    ticket = machine.component(TicketDesk).prepare_ticket(
         pay_out.id,
         pay_out.amount_cents,
         TicketKind(pay_out.credit_kind.value),
@@ -142,11 +142,11 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
     inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
     if not machine.component(TicketDesk).is_ticket_number(paper.digits):
-        _return_ticket(machine, inquiry, RedemptionStatus.MISREAD, Reason.MISREAD)
+        _return_ticket(machine, inquiry, RedemptionStatus.MISREAD, TicketRefusalReason.MISREAD)
     elif not money.is_online:
-        _return_ticket(machine, inquiry, RedemptionStatus.LINK_DOWN, Reason.HOST_DOWN)
+        _return_ticket(machine, inquiry, RedemptionStatus.LINK_DOWN, TicketRefusalReason.HOST_DOWN)
     elif _has_unread_authorised_result(machine):
-        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, Reason.NOT_NOW)
+        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, TicketRefusalReason.NOT_NOW)
     else:
         money.ticket_inquiry = inquiry
         machine.component(Devices).require_acceptor.hold(paper.escrow)
@@ -169,7 +169,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     answer = machine.component(TicketDesk).admit_host_ticket(
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
     )
-    if isinstance(answer, Refusal):
+    if isinstance(answer, TicketRefusal):
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, answer.reason)
         return
     machine.component(HostMoney).ticket_inquiry = None
@@ -203,7 +203,7 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 
 
 def _return_ticket(
-    machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: Reason
+    machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: TicketRefusalReason
 ) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.component(HostMoney)

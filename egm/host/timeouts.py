@@ -18,7 +18,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 
 #: Interval between checks for expired promotional credit.
 _EXPIRY_CHECK_SECONDS: Final = 30.0
@@ -61,7 +61,7 @@ class HostTimeouts:
     def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every present wait for the host: its name, and the seconds left with the event that ends it."""
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
-        request = self._tickets.number_request
+        request = self._tickets.pending_number_request
         if request is not None:
             elapsed_seconds = (
                 self._machine.clock.monotonic_ns() - self._started_ns
@@ -73,7 +73,9 @@ class HostTimeouts:
             )
         inquiry = host.ticket_inquiry
         if inquiry is not None:
-            reply = TicketReply(id=inquiry.id, status=RedemptionStatus.TIMED_OUT, reason=Reason.HOST_DOWN)
+            reply = TicketReply(
+                id=inquiry.id, status=RedemptionStatus.TIMED_OUT, reason=TicketRefusalReason.HOST_DOWN
+            )
             yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))
         lock = host.transfer_lock
         if lock is not None:

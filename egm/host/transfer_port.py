@@ -54,21 +54,21 @@ _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 class HostTransferResult:
     """The result of a host's transfer order.
 
-    ``position`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents`` are the
-    amounts moved by kind of credit, in minor units; ``codes`` are protocol codes that are returned to the
+    ``position`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents_by_credit_kind`` are the
+    amounts moved by kind of credit, in minor units; ``protocol_codes`` are protocol codes that are returned to the
     host unchanged.
     """
 
     identifier: str
     kind: TransferKind
     status: TransferStatus
-    cents: Mapping[CreditKind, int]
-    expires: date | None
+    cents_by_credit_kind: Mapping[CreditKind, int]
+    expiry_date: date | None
     """The expiry date of the restricted credit, or None."""
     pool: int
     """The number of the pool of the restricted credit; 0 for none."""
-    codes: Mapping[str, int]
-    at: datetime
+    protocol_codes: Mapping[str, int]
+    result_time: datetime
     """The time at which the transfer was executed or refused."""
     position: int
 
@@ -77,7 +77,7 @@ class HostTransferResult:
 class AftRegistration:
     """The machine's registration for transfers; ``key`` is empty in every run except the one that received it."""
 
-    registered: bool = False
+    is_registered: bool = False
     asset_number: int = 0
     pos_id: int = 0
     """The point-of-sale id that the host gave the machine."""
@@ -98,7 +98,7 @@ class HostTransferInterface:
         self._moved_before = list_earlier_transfers(self._machine.journal)
 
     # ------------------------------------------------------------------ orders
-    def order(
+    def order_transfer(
         self, order: TransferOrder, *, asset_number: int, key: bytes = b"", if_locked: bool = False
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
@@ -193,16 +193,16 @@ class HostTransferInterface:
         is_right_key = hmac.compare_digest(registration.key_digest, _compute_key_digest(key))
         return None if is_right_key else TransferStatus.KEY_MISMATCH
 
-    def cancel(self) -> TransferStatus:
+    def cancel_order(self) -> TransferStatus:
         """Cancel a host's transfer order that is not executed yet; return the status of the last order."""
         if self._machine.component(HostMoney).transfer_order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
-        last_order = self.last
+        last_order = self.last_result
         return TransferStatus.NONE if last_order is None else last_order.status
 
     # ------------------------------------------------------------------ results
     @property
-    def last(self) -> HostTransferResult | None:
+    def last_result(self) -> HostTransferResult | None:
         """Return the host's last transfer order with its result so far, or None if there was none."""
         order = self._machine.component(HostMoney).transfer_order
         if order is not None:
@@ -210,11 +210,11 @@ class HostTransferInterface:
                 identifier=order.identifier,
                 kind=order.kind,
                 status=TransferStatus.PENDING,
-                cents=order.cents_by_credit_kind,
-                expires=order.expiry_date,
+                cents_by_credit_kind=order.cents_by_credit_kind,
+                expiry_date=order.expiry_date,
                 pool=order.restricted_pool,
-                codes=order.protocol_codes,
-                at=self._machine.clock.now(),
+                protocol_codes=order.protocol_codes,
+                result_time=self._machine.clock.now(),
                 position=0,
             )
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
@@ -262,7 +262,7 @@ class HostTransferInterface:
             return False
         return True if self._engine.state is State.LOCKED else None
 
-    def lock(self, condition: int, hundredths: int) -> bool | None:
+    def request_lock(self, condition: int, hundredths: int) -> bool | None:
         """Request the transfer lock for the host, for some hundredths of a second; a repeat restarts the time.
 
         ``condition`` are the transfers that must be possible, as the protocol numbers them. Return
@@ -305,7 +305,7 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ registration
     @property
-    def registration(self) -> AftRegistration:
+    def current_registration(self) -> AftRegistration:
         """Return the machine's registration for transfers."""
         record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.component(HostMoney)
@@ -313,7 +313,7 @@ class HostTransferInterface:
             return AftRegistration(asset_number=host.asset_number)
         return AftRegistration(True, host.asset_number, record.pos_id, host.registration_key)
 
-    def register(self, asset_number: int, key: bytes, pos_id: int) -> AftRegistration:
+    def register_machine(self, asset_number: int, key: bytes, pos_id: int) -> AftRegistration:
         """Register the machine for transfers; return its registration.
 
         It is not registered if the asset number is not the machine's.
@@ -330,14 +330,14 @@ class HostTransferInterface:
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
         host.registration_key = key
-        return self.registration
+        return self.current_registration
 
-    def unregister(self) -> AftRegistration:
+    def cancel_registration(self) -> AftRegistration:
         """Delete the machine's registration for transfers. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
         self._machine.component(HostMoney).registration_key = b""
-        return self.registration
+        return self.current_registration
 
 
 def _build_result(record: TransferRecord) -> HostTransferResult:
@@ -346,11 +346,11 @@ def _build_result(record: TransferRecord) -> HostTransferResult:
         identifier=record.identifier,
         kind=record.kind,
         status=record.status,
-        cents=record.cents_by_credit_kind,
-        expires=date.fromisoformat(record.expiry_date) if record.expiry_date else None,
+        cents_by_credit_kind=record.cents_by_credit_kind,
+        expiry_date=date.fromisoformat(record.expiry_date) if record.expiry_date else None,
         pool=record.restricted_pool,
-        codes=record.protocol_codes,
-        at=datetime.fromisoformat(record.result_time),
+        protocol_codes=record.protocol_codes,
+        result_time=datetime.fromisoformat(record.result_time),
         position=record.history_index or 0,
     )
 

@@ -202,10 +202,12 @@ def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[Credi
         machine.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
 
 
-def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
+def _build_transfer(
+    machine: Machine, direction: TransferKind, kind: CreditKind, amount_cents: int
+) -> Transfer:
     """Return the journal transfer between the player's credits and the host's account, for one kind of credit."""
     credit = machine.name_credit_account(kind)
-    match way:
+    match direction:
         case TransferKind.IN:
             return Transfer(f"world:aft_in:{kind}", credit, amount_cents)
         case TransferKind.OUT:
@@ -258,7 +260,7 @@ def grant_transfer_lock(machine: Machine, _: Event) -> None:
     """Grant the host the transfer lock that it has requested."""
     lock = _require_lock(machine)
     machine.component(HostMoney).transfer_lock = replace(lock, is_granted=True)
-    machine.post(AFT_LOCKED, AftLocked(condition=lock.required_transfers_code))
+    machine.post(AFT_LOCKED, AftLocked(required_transfers_code=lock.required_transfers_code))
 
 
 def offer_cash_out_to_host(machine: Machine, _: Event) -> None:

@@ -9,9 +9,9 @@ from egm.integrity.entries import (
     CLOCK_BELIEVED,
     CLOCK_CONFIRMED,
     CLOCK_DOUBTED,
-    ClockBelieved,
     ClockConfirmed,
     ClockDoubted,
+    ClockTrusted,
 )
 from egm.integrity.events import ClockForm
 from egm.kernel.events import Event
@@ -34,7 +34,7 @@ def record_clock_trust(machine: Machine) -> None:
     doubt, recorded_doubt = machine.timekeeper.check_clock(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
         if recorded_doubt is not None:
-            details = ClockBelieved(now=_format_time_now(machine))
+            details = ClockTrusted(clock_time=_format_time_now(machine))
             machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
         trusted_time = (
@@ -42,7 +42,7 @@ def record_clock_trust(machine: Machine) -> None:
         )
         machine.post(
             CLOCK_DOUBTED,
-            ClockDoubted(why=doubt, last_trusted_time=trusted_time, now=_format_time_now(machine)),
+            ClockDoubted(reason=doubt, last_trusted_time=trusted_time, clock_time=_format_time_now(machine)),
             state={KernelKey.CLOCK: ClockDoubt(reason=doubt, last_trusted_time=trusted_time)},
         )
 
@@ -72,8 +72,8 @@ def confirm_clock(machine: Machine, event: Event) -> None:
     machine.post(
         CLOCK_CONFIRMED,
         ClockConfirmed(
-            now=now,
-            why="" if recorded_doubt is None else recorded_doubt["why"],
+            clock_time=now,
+            doubt_reason="" if recorded_doubt is None else recorded_doubt["why"],
             person=find_actor(machine, event),
             persons=event.read_payload(ClockForm).persons,
         ),

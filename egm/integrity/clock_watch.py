@@ -48,7 +48,7 @@ class ClockWatch:
         expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
         if abs(wall - expected_wall) > CLOCK_DEVIATION_MAX:
-            change = ClockChanged(last_entry=expected_wall.isoformat(), now=wall.isoformat())
+            change = ClockChanged(expected_time=expected_wall.isoformat(), clock_time=wall.isoformat())
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)
         doubted, has_fault = (

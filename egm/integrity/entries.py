@@ -44,7 +44,7 @@ class SignedBy:
     digest: Digest
     """The SHA-256 digest of the signed cabinet file."""
     persons: Persons
-    at: Time
+    signed_time: Time = field(metadata=stored_as("at"))
 
 
 # ---------------------------------------------------------------------------------------------- starts
@@ -161,7 +161,7 @@ class DoorMoved:
 
     door: NonBlankText
     """The name of the door's switch."""
-    unattended: bool | None = omit_if_default(None)
+    is_unattended: bool | None = omit_if_default(None, key="unattended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,9 +256,9 @@ TILT_CLEARED: Final = EntryDeclaration(
 class ClockChanged:
     """The clock was set forward or back."""
 
-    last_entry: Time
+    expected_time: Time = field(metadata=stored_as("last_entry"))
     """The time that the clock should have shown."""
-    now: Time
+    clock_time: Time = field(metadata=stored_as("now"))
     """The time that the clock shows now."""
 
 
@@ -266,7 +266,7 @@ class ClockChanged:
 class ClockDoubted:
     """The clock is not trusted."""
 
-    why: ClockDoubtReason
+    reason: ClockDoubtReason = field(metadata=stored_as("why"))
     """The evidence against the clock.
 
     It shows a time before the software was built, before the last time known to be right, or long after it;
@@ -274,22 +274,22 @@ class ClockDoubted:
     """
     last_trusted_time: str = field(metadata=stored_as("good"))
     """The last time known to be right, or empty if there never was one."""
-    now: Time
+    clock_time: Time = field(metadata=stored_as("now"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClockBelieved:
+class ClockTrusted:
     """The clock shows the expected time again, so it is trusted."""
 
-    now: Time
+    clock_time: Time = field(metadata=stored_as("now"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockConfirmed(ByPersons):
     """Staff confirmed the date, so the clock is trusted."""
 
-    now: Time
-    why: str
+    clock_time: Time = field(metadata=stored_as("now"))
+    doubt_reason: str = field(metadata=stored_as("why"))
     """The reason why the clock was not trusted, or empty."""
 
 
@@ -314,7 +314,7 @@ CLOCK_DOUBTED: Final = EntryDeclaration(
 )
 CLOCK_BELIEVED: Final = EntryDeclaration(
     kind="clock.believed",
-    record=ClockBelieved,
+    record=ClockTrusted,
     written_keys=(KernelKey.CLOCK,),
     significance=Significance(EventEffect.LOG),
 )
@@ -334,7 +334,7 @@ MEMORY_NOTED: Final = EntryDeclaration(
 class HardMetersFitted:
     """Hard meters were detected on the machine for the first time."""
 
-    counted: tuple[Count, ...]
+    counted_pulses: tuple[Count, ...] = field(metadata=stored_as("counted"))
     """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""
 
 
@@ -345,7 +345,7 @@ class HardMetersExchanged(ByPersons):
     reason: NonBlankText
     readings: NonBlankText
     """The readings of the hard meters after the exchange, as the technician entered them."""
-    before: tuple[int, ...]
+    offsets_before: tuple[int, ...] = field(metadata=stored_as("before"))
     """Each hard meter's offset until the exchange: electronic meter less hard meter, in pulses."""
 
 
@@ -377,7 +377,7 @@ class SoftwareVerified:
 
     version: str
     """The release of the verified software, as signed."""
-    when: str
+    occasion: str = field(metadata=stored_as("when"))
     """The occasion of the examination, such as the start of the machine."""
 
 
@@ -385,9 +385,9 @@ class SoftwareVerified:
 class SoftwareDiffers:
     """A verification found software files that are not as signed."""
 
-    trouble: tuple[str, ...]
+    differences: tuple[str, ...] = field(metadata=stored_as("trouble"))
     """The files that differ, and how."""
-    when: str
+    occasion: str = field(metadata=stored_as("when"))
     """The occasion of the examination, such as the start of the machine."""
 
 
@@ -410,7 +410,7 @@ class CabinetSigned(SignedBy):
     """Staff signed the cabinet file."""
 
     reason: NonBlankText
-    before: str
+    previous_digest: str = field(metadata=stored_as("before"))
     """The digest of the file signed before, or empty."""
     text: NonBlankText
     """The signed text."""

@@ -24,7 +24,7 @@ class SelfTestResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class SelfTestFailure:
     """Event: the self-test or the random number generator has failed, and how."""
 
     detail: str = ""
@@ -39,7 +39,7 @@ class DoorChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disabled(FilledForm):
+class DisablingRequest(FilledForm):
     """Event: a host, a link or an operator (``source``) disables the machine, and why."""
 
     source: str
@@ -47,8 +47,8 @@ class Disabled(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enabled(FilledForm):
-    """Event: the source of an earlier :class:`Disabled` enables the machine again."""
+class EnablingRequest(FilledForm):
+    """Event: the source of an earlier :class:`DisablingRequest` enables the machine again."""
 
     source: str
     reason: str | None = None
@@ -86,14 +86,14 @@ class CountersForm(FilledForm):
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MEMORY_READY: MemoryReady,
     EventType.SELF_TEST_PASSED: SelfTestResult,
-    EventType.SELF_TEST_FAILED: Failure,
-    EventType.CHANCE_FAILED: Failure,
+    EventType.SELF_TEST_FAILED: SelfTestFailure,
+    EventType.CHANCE_FAILED: SelfTestFailure,
     EventType.FAULT_RAISED: FaultChange,
     EventType.FAULT_CLEARED: FaultChange,
     EventType.DOOR_OPENED: DoorChange,
     EventType.DOOR_CLOSED: DoorChange,
-    EventType.DISABLED: Disabled,
-    EventType.ENABLED: Enabled,
+    EventType.DISABLED: DisablingRequest,
+    EventType.ENABLED: EnablingRequest,
     EventType.FAULTS_SETTLED: FaultsForm,
     EventType.CLOCK_CONFIRMED: ClockForm,
     EventType.FILE_SIGNED: SignatureForm,

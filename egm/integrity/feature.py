@@ -36,7 +36,7 @@ def _is_out_of_service(machine: Machine) -> bool:
     )
 
 
-INTEGRITY: Final = Feature(
+INTEGRITY_FEATURE: Final = Feature(
     name="integrity",
     storage_keys=IntegrityKey,
     value_types={

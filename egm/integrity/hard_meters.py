@@ -56,7 +56,7 @@ class HardMeterService:
             offsets = [pulses - count for pulses, count in zip(meter_pulses, counter_pulses, strict=True)]
             self._machine.post(
                 HARD_METERS_FITTED,
-                HardMetersFitted(counted=tuple(counter_pulses)),
+                HardMetersFitted(counted_pulses=tuple(counter_pulses)),
                 state={IntegrityKey.HARD_METERS: offsets},
             )
         totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))

@@ -1,12 +1,13 @@
 """The journal entries that the journal itself writes: signed sums, archived segments, repairs of its copies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.significance import EventEffect, Significance
+from egm.record_codec import stored_as
 from egm.record_fields import Count, Digest
 from meters import checkpoint
 from meters.archive import ARCHIVED_KIND
@@ -14,7 +15,7 @@ from meters.transaction import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class SignedCheckpoint:
     """The machine has signed the sums of the journal's accounts and meters up to this entry."""
 
     ledger: Mapping[str, JSON]
@@ -29,13 +30,13 @@ class Checkpoint:
 class ArchivedSegment:
     """Old journal entries were written to a signed segment of the archive and removed from the database."""
 
-    first: Count
+    first_sequence: Count = field(metadata=stored_as("first"))
     """The number of the first archived entry."""
-    last: Count
+    last_sequence: Count = field(metadata=stored_as("last"))
     """The number of the last archived entry."""
-    head: Digest
+    head_hash: Digest = field(metadata=stored_as("head"))
     """The hash of the last archived entry."""
-    segment: Digest
+    segment_digest: Digest = field(metadata=stored_as("segment"))
     """The digest of the segment's file."""
 
 
@@ -54,14 +55,14 @@ class MemoryEvent:
         "memory.archive_damaged",
     ]
     """The code of the finding; the texts of faults explain each code."""
-    where: str
+    location: str = field(metadata=stored_as("where"))
     """The medium, copy or file that the finding concerns."""
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 CHECKPOINT: Final = EntryDeclaration(
     kind=checkpoint.CHECKPOINT_KIND,
-    record=Checkpoint,
+    record=SignedCheckpoint,
     is_bookkeeping=True,
 )
 ARCHIVED: Final = EntryDeclaration(

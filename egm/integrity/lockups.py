@@ -26,7 +26,14 @@ from egm.integrity.entries import (
     ServiceEnabled,
     TiltCleared,
 )
-from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryReady, SelfTestResult
+from egm.integrity.events import (
+    DisablingRequest,
+    DoorChange,
+    EnablingRequest,
+    MemoryReady,
+    SelfTestFailure,
+    SelfTestResult,
+)
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
@@ -109,7 +116,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
     The credits stay the player's and can be cashed out.
     """
-    detail = event.read_payload(Failure).detail
+    detail = event.read_payload(SelfTestFailure).detail
     if event.type is EventType.CHANCE_FAILED:
         entry, out_of_service = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
     else:
@@ -132,7 +139,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
     survives a power loss. A repeat changes nothing.
     """
-    disabled = event.read_payload(Disabled)
+    disabled = event.read_payload(DisablingRequest)
     if disabled.source in list_disabling_sources(machine):
         return
     record = DisablingRecord(reason=disabled.reason, since=machine.clock.now().isoformat())
@@ -145,7 +152,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
 
 def enable_for_source(machine: Machine, event: Event) -> None:
     """End the disabling of the machine by one source, which must be the one that disabled it."""
-    enabled = event.read_payload(Enabled)
+    enabled = event.read_payload(EnablingRequest)
     if enabled.source not in list_disabling_sources(machine):
         return
     machine.post(
@@ -180,7 +187,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
         DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
-        DoorMoved(door=door, unattended=change.unattended),
+        DoorMoved(door=door, is_unattended=change.unattended),
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
@@ -193,7 +200,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
     door = change.door
     machine.post(
         DOOR_CLOSED,
-        DoorMoved(door=door, unattended=change.unattended),
+        DoorMoved(door=door, is_unattended=change.unattended),
         state={f"{KernelKey.DOOR}{door}": None},
     )
     if not machine.open_doors:
@@ -209,7 +216,7 @@ def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.

@@ -216,10 +216,10 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at:
         CabinetSigned(
             digest=in_use.digest,
             persons=tuple(persons),
-            at=at,
+            signed_time=at,
             reason=reason,
-            before="" if last_record is None else last_record["digest"],
+            previous_digest="" if last_record is None else last_record["digest"],
             text=in_use.text,
         ),
-        state={IntegrityKey.CABINET: SignedBy(digest=in_use.digest, persons=tuple(persons), at=at)},
+        state={IntegrityKey.CABINET: SignedBy(digest=in_use.digest, persons=tuple(persons), signed_time=at)},
     )

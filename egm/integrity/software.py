@@ -80,9 +80,11 @@ class SoftwareVerifier:
         active_fault = self._machine.active_faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
-            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=reason))
+            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, occasion=reason))
         else:
-            self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=reason))
+            self._machine.post(
+                SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.trouble, occasion=reason)
+            )
         if active_fault is not None and active_fault["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
         if not findings.is_all_as_signed:

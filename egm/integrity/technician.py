@@ -109,7 +109,7 @@ def refit_hard_meters(machine: Machine, event: Event) -> None:
             persons=form.persons,
             reason=form.reason,
             readings=form.readings,
-            before=tuple(machine.memory.get(IntegrityKey.HARD_METERS)),
+            offsets_before=tuple(machine.memory.get(IntegrityKey.HARD_METERS)),
         ),
         state={IntegrityKey.HARD_METERS: None},
     )

@@ -47,7 +47,7 @@ class EntryDeclaration(Generic[R]):
     """Declaration of one kind of journal entry, or of one of its forms.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device
-    or a game decides its members. ``settles`` are the reservations that the entry may settle or void, as
+    or a game decides its members. ``settled_reservations`` are the reservations that the entry may settle or void, as
     declarations, or as kinds if a feature of a higher layer declares them. ``counts`` are the occurrence
     meters that the entry advances, with the number added to each; None means that the writer decides the
     number, which may be absent. ``*`` in a meter's name matches any part of it.
@@ -230,7 +230,7 @@ AnyEntryDeclaration: TypeAlias = EntryDeclaration[Any]
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:
-    """Return every journal entry that a module declares: its :class:`Entry` constants."""
+    """Return every journal entry that a module declares: its :class:`EntryDeclaration` constants."""
     return tuple(value for value in vars(module).values() if isinstance(value, EntryDeclaration))
 
 

@@ -12,7 +12,7 @@ from paytables import Game
 class InstalledGames:
     """Every installed game by its id, whether or not the operator's options offer it.
 
-    ``denominations_cents`` are the approved denominations of each game. ``returns`` are the lowest exact
+    ``denominations_cents`` are the approved denominations of each game. ``lowest_return_by_game`` are the lowest exact
     return (RTP) of each game at those denominations.
     """
 

@@ -59,7 +59,7 @@ REPORT: Final = Refusal.REPORT
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[MachineT]):
-    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to state ``next``.
+    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to state ``next_state``.
 
     ``event`` may be a tuple of events that share the rule.
     """
@@ -92,7 +92,7 @@ class DerivedState(Generic[MachineT]):
 class StateTable(Generic[MachineT]):
     """The state table: the rules of every feature, in the order in which they are tried.
 
-    ``payloads`` has the class of each event's payload; ``states`` are the derived states of all features.
+    ``payloads`` has the class of each event's payload; ``derived_states`` are the derived states of all features.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ Make = Callable[[MachineContext], Iterable[BackgroundService]]
 
 
 class DueEventService(ABC):
-    """Base class of a service that submits ``event`` whenever a time computed from the machine's memory comes."""
+    """Base class of a service that submits ``due_event`` whenever a time computed from the machine's memory comes."""
 
     name: ClassVar[str]
     due_event: ClassVar[EventName]

@@ -1,7 +1,7 @@
 """Named sets of states, and the priority of states when the memory implies several.
 
 A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
-door is open) are accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit.
+door is open) are accepted in :data:`STATES_AFTER_BOOT`: rejecting a fact would lose money or hide it from the audit.
 ``NextState.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
 :class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
 previous state needs to be stored.

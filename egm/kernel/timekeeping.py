@@ -49,14 +49,14 @@ class ClockDoubtReason(StrEnum):
 class ClockEvidence:
     """The evidence for or against a clock.
 
-    ``now`` is the time that the clock shows.
+    ``shown_time`` is the time that the clock shows.
     """
 
     shown_time: datetime
     last_trusted_time: datetime | None
     """The last time known to be right, or None if there never was one."""
     elapsed_since_trusted: timedelta | None
-    """The time since ``last_good`` by the monotonic clock, or None if the machine was off in between."""
+    """The time since ``last_trusted_time`` by the monotonic clock, or None if the machine was off in between."""
     was_set_unconfirmed: bool = False
     """Whether the clock was set before the machine was switched off, and nobody has confirmed it since."""
 

@@ -13,7 +13,7 @@ from egm.record_fields import Count, Positive, Time
 
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostNamed:
+class HostLineEvent:
     """An event on the line of a SAS host, such as a lost link or a full exception queue."""
 
     host: str
@@ -21,7 +21,7 @@ class HostNamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostTime:
+class HostTimeRecorded:
     """A SAS host has sent its time."""
 
     host: str
@@ -52,44 +52,46 @@ class SoftwareNotSigned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WinsRead:
+class ProgressiveWinsRead:
     """A SAS host has read wins of the progressive levels whose amounts it broadcasts."""
 
     host: str
-    wins: Positive
+    win_count: Positive = field(metadata=stored_as("wins"))
     """The number of wins that the host has read."""
 
 
 HOST_START_AWAITED: Final = EntryDeclaration(
     kind="host.start_awaited",
-    record=HostNamed,
+    record=HostLineEvent,
     description="The machine waits for a host to start it for the first time, as the jurisdiction requires.",
     written_keys=(LinksKey.HOST_KNOWN,),
 )
 HOST_AWAITED: Final = EntryDeclaration(
     kind="host.awaited",
-    record=HostNamed,
+    record=HostLineEvent,
     description="The machine has started and waits for a host to poll it.",
     written_keys=(LinksKey.HOST_SILENT,),
 )
 HOST_LINK_LOST: Final = EntryDeclaration(
     kind="host.link_lost",
-    record=HostNamed,
+    record=HostLineEvent,
     description="A host has stopped polling.",
     counts={"host_comm_loss": 1},
     written_keys=(LinksKey.HOST_SILENT,),
 )
 HOST_LINK_UP: Final = EntryDeclaration(
     kind="host.link_up",
-    record=HostNamed,
+    record=HostLineEvent,
     description="A host polls the machine.",
     written_keys=(LinksKey.HOST_SILENT,),
 )
-HOST_TIME: Final = EntryDeclaration(kind="host.time", record=HostTime, written_keys=(LinksKey.HOST_TIME,))
+HOST_TIME: Final = EntryDeclaration(
+    kind="host.time", record=HostTimeRecorded, written_keys=(LinksKey.HOST_TIME,)
+)
 HOST_POLL_FAILED: Final = EntryDeclaration(kind="host.poll_failed", record=PollFailed)
 HOST_UNSIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
 WINS_READ: Final = EntryDeclaration(
-    kind="progressive.read", record=WinsRead, written_keys=(ProgressiveKey.WIN,)
+    kind="progressive.read", record=ProgressiveWinsRead, written_keys=(ProgressiveKey.WIN,)
 )
 
 
@@ -98,21 +100,21 @@ WINS_READ: Final = EntryDeclaration(
 class GatCalculation:
     """The last calculation that a verifier requested over GAT, and its result.
 
-    ``kind`` is the kind of result, empty for a request that was refused. ``finished`` is when the calculation
-    ended, or empty. ``trouble`` is why it failed, or empty.
+    ``result_kind`` is the kind of result, empty for a request that was refused. ``finished_time`` is when
+    the calculation ended, or empty. ``failure_reason`` is why it failed, or empty.
     """
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""
-    level: Count
+    authentication_level: Count = field(metadata=stored_as("level"))
     """The authentication level that the verifier requested (GAT)."""
-    kind: str
+    result_kind: str = field(metadata=stored_as("kind"))
     algorithm: str
     """The name of the hash algorithm."""
-    finished: str
-    values: Mapping[str, str]
+    finished_time: str = field(metadata=stored_as("finished"))
+    result_by_component: Mapping[str, str] = field(metadata=stored_as("values"))
     """The result for each software component, by its name."""
-    trouble: str
+    failure_reason: str = field(metadata=stored_as("trouble"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +123,9 @@ class GatRequest:
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""
-    level: Count
+    authentication_level: Count = field(metadata=stored_as("level"))
     """The authentication level that the verifier requested (GAT)."""
-    refused: str = omit_if_default("")
+    refusal_reason: str = omit_if_default("", key="refused")
     """The reason why the calculation was not started, or empty."""
 
 
@@ -135,9 +137,9 @@ class GatResult:
     """The parameters as the verifier sent them."""
     algorithm: str
     """The name of the hash algorithm."""
-    values: Mapping[str, str]
+    result_by_component: Mapping[str, str] = field(metadata=stored_as("values"))
     """The result for each software component, by its name."""
-    trouble: str
+    failure_reason: str = field(metadata=stored_as("trouble"))
     """The reason why the calculation failed, or empty."""
 
 

@@ -11,7 +11,7 @@ from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
 from egm.record_fields import Time
 
-LINKS: Final = Feature(
+LINKS_FEATURE: Final = Feature(
     name="links",
     storage_keys=LinksKey,
     value_types={

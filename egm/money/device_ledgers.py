@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
+from egm.devices.interface import Banknote, Barcode, Content, PrintState, TicketJob
 from egm.devices.ledgers import (
     CLOSED_PRINT_STATES,
     CoinLedger,
@@ -74,7 +74,7 @@ class JournalEscrowLedger:
         number = (
             desk.find_redeemed_number(paper.id) if desk is not None and paper.masked_ticket_number else None
         )
-        content = Note(paper.amount_cents) if number is None else Barcode(number)
+        content = Banknote(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
             content=content,
             phase=paper.phase,
@@ -94,7 +94,7 @@ class JournalEscrowLedger:
     def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
-        if isinstance(content, Note):
+        if isinstance(content, Banknote):
             paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
             account = self._machine.name_credit_account(CreditKind.CASHABLE)
@@ -164,12 +164,14 @@ class JournalEscrowLedger:
         self._handle(EventType.BILL_LOST, why=why)
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
-    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
+    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:
         """Open a dispute about a bill or ticket that the acceptor stacked without an order.
 
-        ``most_cents`` is the largest possible amount, in minor units.
+        ``largest_cents`` is the largest possible amount, in minor units.
         """
-        self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
+        self._handle(
+            EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=largest_cents
+        )
 
     def record_direction(self, *, is_returning: bool) -> None:
         """Record the acceptor's report on where the bill or ticket moves: out to the player, or in to the box."""
@@ -345,13 +347,15 @@ class JournalCoinLedger:
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
-            uncredited_coins = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
-            most_cents = uncredited_coins.most_cents + sum(cents for cents, _ in coins)
+            uncredited_coins = disputed or DisputedCoins(
+                reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
+            )
+            most_cents = uncredited_coins.largest_cents + sum(cents for cents, _ in coins)
             self._handle(
                 EventType.COINS_IN,
                 coins=(),
                 event_position=event_position,
-                disputed=replace(uncredited_coins, most_cents=most_cents),
+                disputed=replace(uncredited_coins, largest_cents=most_cents),
             )
         check_invariant(self.find_event_position() == event_position, "coins were not recorded")
 

@@ -61,7 +61,7 @@ class TransferLock:
 class TransferOrder:
     """A transfer of credits between host and machine, as the host ordered it.
 
-    ``cents`` has the amounts in minor units by kind of credit; a kind that is not requested is absent.
+    ``cents_by_credit_kind`` has the amounts in minor units by kind of credit; a kind that is not requested is absent.
     """
 
     identifier: str

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.host.events import NumberRefused
-from egm.integrity.events import Failure
+from egm.integrity.events import SelfTestFailure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventType, ReplaceWithEvent
@@ -66,8 +66,8 @@ from egm.staff.service.device_tests import build_test_job, is_test_job_id
 from egm.staff.slips import build_slip_job, is_slip_job_id
 from egm.tickets.desk import PrintedTerms, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
-from egm.tickets.redemption import Refusal
-from egm.tickets.templates import Template, load_template
+from egm.tickets.redemption import TicketRefusal
+from egm.tickets.templates import TicketTemplate, load_template
 from meters import Transfer
 from rng import RngError
 
@@ -88,7 +88,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.component(HostMoney).validation is not Validation.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
-        if isinstance(ticket, Refusal):
+        if isinstance(ticket, TicketRefusal):
             # restricted credit is never paid by hand: it stays on the meter
             if kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
@@ -127,10 +127,10 @@ def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
 
 def _issue_own_ticket(
     machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int
-) -> Ticket | Refusal:
+) -> Ticket | TicketRefusal:
     """Issue a ticket with a number of this machine; return the refusal if the ticket ledger refuses it."""
     try:
-        return machine.component(TicketDesk).prepare(
+        return machine.component(TicketDesk).prepare_ticket(
             pay_out_id,
             amount_cents,
             TicketKind(kind.value),
@@ -139,7 +139,7 @@ def _issue_own_ticket(
             witness=machine.journal_head,
         )
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
@@ -211,7 +211,9 @@ def find_open_job(machine: Machine) -> TicketJob | None:
 
 def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
     """Return the print job for the ticket of a cash-out."""
-    return _load_template(machine.profile.id).job(pay_out_id, _require_ticket(machine, pay_out_id), language)
+    return _load_template(machine.profile.id).build_job(
+        pay_out_id, _require_ticket(machine, pay_out_id), language
+    )
 
 
 def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
@@ -221,7 +223,7 @@ def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
 
 
 @cache
-def _load_template(jurisdiction: str) -> Template:
+def _load_template(jurisdiction: str) -> TicketTemplate:
     """Return a jurisdiction's ticket template, cached because the printer's driver needs it at every poll."""
     return load_template(jurisdiction)
 
@@ -275,7 +277,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     ticket = find_ticket(machine, pay_out.id)
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, failure.why)
     if ticket is not None:
-        machine.component(TicketDesk).failed(ticket.number, failure.why)
+        machine.component(TicketDesk).record_failed_print(ticket.number, failure.why)
     _pay_by_hand(machine, pay_out)
 
 

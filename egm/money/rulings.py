@@ -41,7 +41,7 @@ from egm.record_codec import from_json, to_json
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
-from egm.tickets.redemption import Refusal
+from egm.tickets.redemption import TicketRefusal
 from meters import Transfer
 
 
@@ -179,7 +179,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
-    if isinstance(answer, Refusal):
+    if isinstance(answer, TicketRefusal):
         refusal = OrphanRefused(**build_ruling_details(machine, event), ledger_answer=answer.reason.value)
         machine.post(ORPHAN_REFUSED, refusal)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")

@@ -84,7 +84,7 @@ def tickets_may_move(machine: Machine) -> bool:
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the state change that records the ticket ledger's last move in the journal."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
-    sequence, digest = machine.component(TicketDesk).store.end
+    sequence, digest = machine.component(TicketDesk).store.last_move
     return {MoneyKey.TICKETS: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
@@ -128,7 +128,7 @@ def compare_with_journal(machine: Machine) -> str:
     disagreement = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if disagreement:
         return f"{disagreement}{_TICKETS_REMEDY}"
-    sequence, digest = store.end
+    sequence, digest = store.last_move
     new_anchor = replace(base, move_number=sequence, digest=digest[:DIGEST_DIGITS])
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if base.restoration and is_restored else None
@@ -149,7 +149,11 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
         head = store.read_journal_seen()
-        if head is not None and head.mark == journal.journal_tag and not _has_journal_entry(journal, head):
+        if (
+            head is not None
+            and head.journal_tag == journal.journal_tag
+            and not _has_journal_entry(journal, head)
+        ):
             problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
             return problem + _JOURNAL_REMEDY
     stored_anchor, initial_anchor = (
@@ -163,7 +167,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
     )
     if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_account_totals(machine, base)):
         return ""
-    for record in store.records():
+    for record in store.iter_records():
         for move in record.moves:
             entry_id = _ENTRY_ID_BY_ACTION.get(move.action, "").format(
                 issue=record.issue_id, redemption=move.redemption_id
@@ -189,7 +193,9 @@ _ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketActio
 def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[AccountComparison]:
     """Return the totals of the ticket ledger and of the journal, account by account."""
     store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
-    return compare_ledger_with_journal(store, balance_cents, machine.identity.serial, anchor.base)
+    return compare_ledger_with_journal(
+        store, balance_cents, machine.identity.serial, anchor.starting_cents_by_account
+    )
 
 
 def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
@@ -240,8 +246,8 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
     return LedgerAnchor(
         restoration=format_restoration(store),
-        start_move_number=_find_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
-        base={name: cents for name, cents in base.items() if cents},
+        start_move_number=_find_last_accounted_move(journal, restoration, store.last_move[0]) if base else 0,
+        starting_cents_by_account={name: cents for name, cents in base.items() if cents},
         move_number=0,
         digest="",
     )

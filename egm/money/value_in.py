@@ -66,7 +66,7 @@ from egm.money.ticket_ledger import (
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
-from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
+from egm.tickets.redemption import LockedTicket, TicketRedemption, TicketRefusal, TicketRefusalReason
 from meters import Transfer
 
 
@@ -376,11 +376,11 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
     desk, paper = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, paper.digits)
-    promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
+    promotional = isinstance(answer, TicketRedemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not machine.profile.tickets.promotional:
         desk.redeem_abort(ticket_id, "promotional credit is not accepted")
-        answer = Refusal(Reason.WRONG_KIND)
-    if isinstance(answer, Refusal):
+        answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
+    if isinstance(answer, TicketRefusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
         machine.component(Devices).require_acceptor.return_bill(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
@@ -398,9 +398,9 @@ def credit_coins(machine: Machine, event: Event) -> None:
         disputed = DisputedAmount.create(
             machine,
             "coin_acceptor",
-            uncredited.why,
-            smallest_cents=uncredited.least_cents,
-            largest_cents=uncredited.most_cents,
+            uncredited.reason,
+            smallest_cents=uncredited.smallest_cents,
+            largest_cents=uncredited.largest_cents,
         )
     account = machine.name_credit_account(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)

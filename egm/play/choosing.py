@@ -57,9 +57,9 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
     was lowered are played on.
     """
     rules = machine.profile.play
-    if bet.cents and bet.cents < rules.bet_minimum_cents:
+    if bet.bet_cents and bet.bet_cents < rules.bet_minimum_cents:
         return False
-    if not bet.cents:
+    if not bet.bet_cents:
         return True
     return bet.at_stake_cents + bet.reserve_cents <= rules.bet_limit_cents
 

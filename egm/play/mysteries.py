@@ -257,7 +257,7 @@ def _reserve_prize_for_handpay(
         pool=level,
         level=_find_level_name(game, level),
         amount_cents=prize.amount_cents,
-        way="hand",
+        payment_method="hand",
     )
     machine.post(
         PRIZE_PAID_BY_HAND,

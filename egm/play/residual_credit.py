@@ -7,7 +7,7 @@ out, with the chance *n* in *m*. The return is therefore exactly 100 %. Stake an
 
 from typing import Final
 
-from egm.integrity.events import Failure
+from egm.integrity.events import SelfTestFailure
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, ReplaceWithEvent
@@ -72,7 +72,9 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.random_service is None:
         raise ReplaceWithEvent(
-            Event(EventType.CHANCE_FAILED, Failure(detail="the random number generator is not running"))
+            Event(
+                EventType.CHANCE_FAILED, SelfTestFailure(detail="the random number generator is not running")
+            )
         )
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
@@ -80,7 +82,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
         with machine.random_service.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.build_debit_transfers(amount_cents, "house:residual")
     credit = machine.name_credit_account(CreditKind.CASHABLE)

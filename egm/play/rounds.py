@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from egm.errors import InvariantError, check_invariant
-from egm.integrity.events import Failure
+from egm.integrity.events import SelfTestFailure
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
@@ -63,14 +63,14 @@ def selected_bet_is_accepted(machine: Machine, _: Event) -> bool:
 def bet_is_covered(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet."""
     bet = find_bet_in_force(machine)
-    return bet is not None and bet.cents <= machine.credit_cents
+    return bet is not None and bet.bet_cents <= machine.credit_cents
 
 
 @refusal_code("raises_are_covered")
 def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet and the raises that the certified strategy may need."""
     bet = find_bet_in_force(machine)
-    return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
+    return bet is not None and bet.bet_cents + bet.reserve_cents <= machine.credit_cents
 
 
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
@@ -189,7 +189,7 @@ def start_game(machine: Machine, _: Event) -> None:
     round_, wager = position_rounds.starting_round, bet.wager
     if round_ is not None:
         wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, round_.wagers)
-    conversation, play_id = GameConversation(definition, wager, bet.table), machine.fresh_id("play")
+    conversation, play_id = GameConversation(definition, wager, bet.table_state), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
     step = take_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
@@ -205,11 +205,11 @@ def start_game(machine: Machine, _: Event) -> None:
         steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
-        table_state=bet.table,
+        table_state=bet.table_state,
         levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
-    wager_transfers = machine.build_debit_transfers(bet.cents, "house:wager")
+    wager_transfers = machine.build_debit_transfers(bet.bet_cents, "house:wager")
     machine.post(
         GAME_START,
         game,
@@ -221,7 +221,7 @@ def start_game(machine: Machine, _: Event) -> None:
             **build_definition_state(machine, definition),
             **build_shared_state_change(machine, definition.rules, game),
             **progressives.build_step_state(machine, game, progressive_round),
-            **protection.build_session_change(machine, wagered_cents=bet.cents),
+            **protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
     machine.component(GameInProgress).conversation, machine.component(GameInProgress).record = (
@@ -350,7 +350,7 @@ def take_step(
         machine.component(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 def _take_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:

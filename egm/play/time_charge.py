@@ -46,7 +46,7 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
     charge, bet = find_due_charge(machine), find_bet_in_force(machine)
     if charge is None or bet is None:
         return True
-    staked_money_cents = max(0, bet.cents - machine.read_credit_cents(CreditKind.RESTRICTED))
+    staked_money_cents = max(0, bet.bet_cents - machine.read_credit_cents(CreditKind.RESTRICTED))
     return charge.credits * bet.denomination_cents <= machine.cashable_cents - staked_money_cents
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from egm.integrity.events import Disabled, Enabled
+from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
@@ -15,7 +15,7 @@ from egm.play.records.games import GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import LinkCarrier
-from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelDisplays, Status
+from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.entries import (
     CLAIM_CLOSED,
     LEVEL_LINK_BACK,
@@ -132,7 +132,7 @@ class ProgressiveLinkService:
             since = entry_sequences.get(feeder.last_counted + 1, self._read_link_progress(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
-        return ContributionStatus(counted=feeder.last_counted, since=since, falls=feeder.falls)
+        return ContributionStatus(counted=feeder.last_counted, since=since, falls=feeder.fall_count)
 
     def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
@@ -155,7 +155,7 @@ class ProgressiveLinkService:
 
     def process_message(self, message: FromController) -> None:
         """Process a message of the progressive controller."""
-        self._link.receive(message, self._read_clock_ns())
+        self._link.process_message(message, self._read_clock_ns())
         self._schedule_send_and_submit()
 
     def handle_invalid_message(self, text: str) -> None:
@@ -302,7 +302,7 @@ class ProgressiveLinkService:
                 progress = progressives.find_link_progress(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
-                    ContributionsCounted(pool=news.level, counted=news.sequence),
+                    ContributionsCounted(pool=news.level, counted_number=news.sequence),
                     state={f"{ProgressiveKey.LINK}{news.level}": replace(progress, sequence=news.sequence)},
                 )
             case ControllerBehind():
@@ -310,17 +310,19 @@ class ProgressiveLinkService:
                 self._link.restore_contributions(news.level, news.sequence, contributions)
                 self._machine.post(
                     LINK_BEHIND,
-                    ContributionsCounted(pool=news.level, counted=news.sequence),
+                    ContributionsCounted(pool=news.level, counted_number=news.sequence),
                     state=self._find_paid_since(news.level, news.sequence),
                 )
             case ControllerComplaint():
                 self._record_complaint(news.code, news.text)
             case CommitmentReceived():
-                error = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
+                error = unproved.record_commitment(
+                    self._machine, news.level, news.prize_number, news.commitment
+                )
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_mystery_wins[news.win.claim] = news
+                self._found_mystery_wins[news.won_prize.claim] = news
                 self._submit_found_wins()
             case LevelResultsKnown():
                 self._store_decided_sequence(news.level, news.sequence)
@@ -332,7 +334,7 @@ class ProgressiveLinkService:
         """
         for claim, found_win in list(self._found_mystery_wins.items()):
             self._context.submit_event(
-                Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.win))
+                Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.won_prize))
             )
             if unproved.is_recorded(self._machine, claim):
                 del self._found_mystery_wins[claim]
@@ -352,7 +354,9 @@ class ProgressiveLinkService:
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
             is_last = self._complaints == _COMPLAINTS_MAX
-            self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=is_last))
+            self._machine.post(
+                MESSAGE_REFUSED, MessageRefused(code=code, text=text, is_last_recorded=is_last)
+            )
 
     def _update_shown_amounts(self) -> None:
         """Show the present amounts of the progressive levels.
@@ -364,15 +368,15 @@ class ProgressiveLinkService:
             return
         for level, shown_amount in amounts.items():
             last_amount = self._last_shown.get(level)
-            if last_amount is not None and (last_amount.status is Status.UP) != (
-                shown_amount.status is Status.UP
+            if last_amount is not None and (last_amount.status is LevelStatus.UP) != (
+                shown_amount.status is LevelStatus.UP
             ):
-                change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
+                change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
             self._set_disabled(
-                is_link_up=all(shown_amount.status is Status.UP for shown_amount in amounts.values())
+                is_link_up=all(shown_amount.status is LevelStatus.UP for shown_amount in amounts.values())
             )
         self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
@@ -380,10 +384,10 @@ class ProgressiveLinkService:
         """Disable the machine while a progressive level has no controller, or enable it again."""
         is_disabled = PROGRESSIVE_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
-            disabled = Disabled(source=PROGRESSIVE_SOURCE, reason="link_down")
+            disabled = DisablingRequest(source=PROGRESSIVE_SOURCE, reason="link_down")
             self._context.submit_event(Event(EventType.DISABLED, disabled))
         elif is_link_up and is_disabled:
-            self._context.submit_event(Event(EventType.ENABLED, Enabled(source=PROGRESSIVE_SOURCE)))
+            self._context.submit_event(Event(EventType.ENABLED, EnablingRequest(source=PROGRESSIVE_SOURCE)))
 
     def _read_clock_ns(self) -> int:
         """Return the monotonic time in nanoseconds."""

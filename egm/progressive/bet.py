@@ -21,11 +21,11 @@ class AcceptedBet:
     wager: Wager
     denomination_cents: int
     pools: tuple[ProgressivePool, ...]
-    table: JSON = None
+    table_state: JSON = None
     """The table's state before the round (:meth:`paytables.game.Rules.with_table_state`)."""
 
     @property
-    def cents(self) -> int:
+    def bet_cents(self) -> int:
         """Return the cost of the bet, in minor units."""
         return self.wager.credits * self.denomination_cents
 
@@ -38,7 +38,7 @@ class AcceptedBet:
         return self.game.rules.compute_reserve(self.wager) * self.denomination_cents
 
     @property
-    def fed_cents(self) -> dict[str, int]:
+    def contributed_cents_by_level(self) -> dict[str, int]:
         """Return the part of the wager that feeds each progressive level, in minor units by level name.
 
         A level of a side bet is fed by that side bet's stake; every other level by the whole wager.
@@ -56,7 +56,7 @@ class AcceptedBet:
         """
         standing_credits = sum(bet.credits for bet in self.game.rules.list_standing_bets())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
-        return (standing_credits - taken_down) * self.denomination_cents + self.cents
+        return (standing_credits - taken_down) * self.denomination_cents + self.bet_cents
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
@@ -70,7 +70,7 @@ class AcceptedBetCache:
 
     selection: Selection | None = None
     game: Game | None = None
-    table: TableRecord | None = None
+    table_record: TableRecord | None = None
     bet: AcceptedBet | None = None
     is_without_new_bets: bool = False
     """Whether a round is beginning without new bets, so that only standing bets are played."""
@@ -134,7 +134,7 @@ def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
-    if cached.selection != selection or cached.game is not game or cached.table != table:
-        cached.selection, cached.game, cached.table = selection, game, table
+    if cached.selection != selection or cached.game is not game or cached.table_record != table:
+        cached.selection, cached.game, cached.table_record = selection, game, table
         cached.bet = find_bet(machine, selection)
     return cached.bet

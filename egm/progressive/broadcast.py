@@ -12,9 +12,9 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
-from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
-from egm.progressive.pools import Keeper, Pools
+from egm.progressive.pools import LevelKeeper, Pools
 
 #: Interval at which levels that are no longer received are detected.
 _TICK_SECONDS: Final = 0.25
@@ -34,7 +34,7 @@ class BroadcastLevelService:
         self._stale_ns = self._machine.profile.progressives.stale_seconds * 1_000_000_000
         pools = self._machine.component(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
-        self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
+        self._levels = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]
         self._last_shown: dict[str, DisplayedAmount] = {}
         self._machine.component(LevelDisplays).broadcasts = self
 
@@ -65,10 +65,10 @@ class BroadcastLevelService:
         """Return the amount that a broadcast level shows: the last one received."""
         last_broadcast = self._amounts.get(pool)
         if last_broadcast is None:
-            return DisplayedAmount(0, Status.DOWN)
+            return DisplayedAmount(0, LevelStatus.DOWN)
         amount_cents, at_ns = last_broadcast
         fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
-        return DisplayedAmount(amount_cents, Status.UP if fresh else Status.DOWN)
+        return DisplayedAmount(amount_cents, LevelStatus.UP if fresh else LevelStatus.DOWN)
 
     def _record_changes(self) -> None:
         """Record each level whose broadcast has stopped or started again; update the machine if any has changed."""
@@ -76,9 +76,9 @@ class BroadcastLevelService:
         if amounts == self._last_shown:
             return
         for level, displayed_amount in amounts.items():
-            last_amount = self._last_shown.get(level, DisplayedAmount(0, Status.DOWN))
+            last_amount = self._last_shown.get(level, DisplayedAmount(0, LevelStatus.DOWN))
             if last_amount.status is not displayed_amount.status:
-                change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
+                change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level))
         self._last_shown = amounts
         self._context.submit_event(Event(EventType.LEVELS_MOVED))
@@ -87,5 +87,5 @@ class BroadcastLevelService:
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
     """Create the broadcast levels, if the machine's games play for any."""
     pools = context.engine.machine.component(Pools).by_id.values()
-    has_broadcast_levels = any(pool.keeper is Keeper.BROADCAST for pool in pools)
+    has_broadcast_levels = any(pool.keeper is LevelKeeper.BROADCAST for pool in pools)
     return (BroadcastLevelService(context),) if has_broadcast_levels else ()

@@ -184,7 +184,7 @@ async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
         raise aiomqtt.MqttError(f"{activity}: no answer within {seconds:g} s") from None
 
 
-async def stay_connected(
+async def keep_connected(
     slot: LinkSlot,
     context: Callable[[], ssl.SSLContext],
     identifier: str,

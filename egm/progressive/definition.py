@@ -17,7 +17,7 @@ from egm.config.faults import read_toml
 from egm.config.levels import Kind, LevelId
 from egm.errors import OperatorError
 from egm.exact import Rational
-from egm.progressive.level import Terms, TermsError
+from egm.progressive.level import LevelTerms, TermsError
 from paytables import LevelPlay, PaytableError, compute_mystery_rate, load_game
 from paytables.source import Source, describe_toml_error, is_path, parse_toml, read_contents
 from paytables.wording import describe_wrong_value
@@ -49,8 +49,8 @@ class LevelDefinition:
     id: str
     names: Mapping[str, str]
     kind: Kind
-    terms: Terms
-    chance: LevelStakeAndOdds
+    terms: LevelTerms
+    stake_and_odds: LevelStakeAndOdds
 
 
 #: Longest name of a level.
@@ -170,12 +170,12 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         if {"en", "fr"} - entry.name.keys():
             raise LevelFileError(f"{location}: name: must have a text in en and in fr")
         try:
-            terms = Terms(
+            terms = LevelTerms(
                 base_cents=entry.base_cents,
                 increment=entry.increment,
-                hidden=entry.hidden,
+                hidden_share=entry.hidden,
                 ceiling_cents=entry.ceiling_cents,
-                mystery=entry.mystery,
+                is_mystery=entry.mystery,
             )
         except TermsError as error:
             raise LevelFileError(f"{location}: {error}") from None
@@ -188,18 +188,18 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
             stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares
         )
         levels[entry.id] = LevelDefinition(
-            id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
+            id=entry.id, names=entry.name, kind=entry.kind, terms=terms, stake_and_odds=chance
         )
     return tuple(levels.values())
 
 
-def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
+def compute_mystery_odds(terms: LevelTerms, stake_cents: int) -> Fraction:
     """Return the exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
     room_cents = (terms.ceiling_cents or 0) - terms.base_cents
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
-def _find_odds(entry: _LevelEntry, terms: Terms, location: str) -> Fraction:
+def _find_odds(entry: _LevelEntry, terms: LevelTerms, location: str) -> Fraction:
     """Return a level's odds: those stated in the level file, or else those of its game or of its mystery terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Status(StrEnum):
+class LevelStatus(StrEnum):
     """Whether the amount that a progressive level shows is the amount that would be paid."""
 
     UP = "up"
@@ -21,7 +21,7 @@ class DisplayedAmount:
     """The amount that a progressive level displays, in minor units, and whether it is current."""
 
     amount_cents: int
-    status: Status
+    status: LevelStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from egm.progressive.enrolment import (
     CertificateFacts,
     EnrolmentAnswer,
     EnrolmentError,
-    Stick,
+    EnrolmentStick,
     compute_key_digest,
     create_request,
 )
@@ -60,28 +60,28 @@ class EnrolmentState:
     """Data of the enrolment with the progressive link: its folder, the memory stick, and an answer not in use yet."""
 
     folder: LinkCertificateFolder = field(default_factory=lambda: LinkCertificateFolder(Path("link")))
-    stick: Stick = field(default_factory=lambda: Stick(STICK_PATH))
+    enrolment_stick: EnrolmentStick = field(default_factory=lambda: EnrolmentStick(STICK_PATH))
     link: LinkSlot | None = None
     answer: EnrolmentAnswer | None = None
 
 
 def record_certificate_at_start(
-    machine: Machine, folder: LinkCertificateFolder, stick: Stick, link: LinkSlot | None
+    machine: Machine, folder: LinkCertificateFolder, stick: EnrolmentStick, link: LinkSlot | None
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
     If a certificate is in use that the journal does not name, record it.
     """
     machine.install(EnrolmentState(folder, stick, link))
-    if link is None or link.key != folder.key:
+    if link is None or link.key != folder.key_path:
         return
     in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
-    digest = "" if in_use is None else in_use.certificate
+    digest = "" if in_use is None else in_use.certificate_digest
     try:
-        if digest and digest != folder.current and folder.has_complete_certificate(digest):
+        if digest and digest != folder.current_certificate_digest and folder.has_complete_certificate(digest):
             folder.put_into_use(digest)
         facts = folder.read_facts()
-        if facts is not None and digest != folder.current:
+        if facts is not None and digest != folder.current_certificate_digest:
             signed = machine.memory.get(IntegrityKey.CABINET)
             _record_certificate(
                 machine, facts, signed["persons"] if not digest and signed is not None else ()
@@ -95,8 +95,10 @@ def record_certificate_at_start(
 
 
 def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequence[str]) -> None:
-    """Record that a link certificate is in use, and who put it in use; without persons, it was found in use."""
-    state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
+    """Record that a link certificate is in use, and by which persons; without persons, it was found in use."""
+    state: dict[str, object] = {
+        ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate)
+    }
     if len(persons) >= REQUIRED_PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
@@ -109,7 +111,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
 def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolling = machine.component(EnrolmentState)
-    return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
+    return enrolling.link is not None and enrolling.link.key == enrolling.folder.key_path
 
 
 #: The three forms of the enrolment steps: write the request, read the answer, put it into use.
@@ -135,7 +137,7 @@ def enrol_link(machine: Machine, event: Event) -> None:
         elif step == "answer":
             _read_answer(machine, persons)
         else:
-            _use_answer(machine, persons)
+            _store_enrolment_answer(machine, persons)
     except EnrolmentError as error:
         _record_refusal(machine, event, error.code, error.values)
     except OperatorError as error:
@@ -161,7 +163,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.component(EnrolmentState)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
-    enrolling.stick.write_request(create_request(key, machine.identity.serial))
+    enrolling.enrolment_stick.write_request(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
         EnrolmentRequested(key=compute_key_digest(key.public_key()), persons=tuple(persons)),
@@ -172,7 +174,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
     """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
     enrolling = machine.component(EnrolmentState)
     enrolling.answer = None
-    answer = enrolling.stick.read_answer()
+    answer = enrolling.enrolment_stick.read_answer()
     facts = answer.read_facts()
     _check_answer(machine, facts)
     enrolling.answer = answer
@@ -194,7 +196,7 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
         raise EnrolmentError("link_other_broker", broker=facts.broker, file=f"{link.host}:{link.port}")
 
 
-def _use_answer(machine: Machine, persons: list[str]) -> None:
+def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the progressive link, and record the persons."""
     enrolling = machine.component(EnrolmentState)
     if enrolling.answer is None:

@@ -224,7 +224,7 @@ class CertificateFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Stick:
+class EnrolmentStick:
     """A memory stick prepared by the controller's staff: a device, or a file in its place."""
 
     path: Path

@@ -1,7 +1,7 @@
 """The journal entries of progressive levels: opened, fed by a controller, hit, claimed, ruled on; and the link."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import NoneType
 from typing import Final, Literal
@@ -14,9 +14,9 @@ from egm.money.keys import MoneyKey
 from egm.play.records.game_record import MysteryPrizeWon
 from egm.play.records.games import MYSTERY_WON
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
 from egm.staff.records import RulingDetails
 from meters import Phase
@@ -36,7 +36,7 @@ class LevelOpened:
     level: str
     stake_cents: Cents
     """The wager for which the level is available."""
-    terms: Terms
+    terms: LevelTerms
     """The parameters of the level."""
 
 
@@ -45,7 +45,7 @@ class LevelChanged:
     """The parameters of a progressive level were changed; they take effect after its next win."""
 
     pool: str
-    terms: Terms
+    terms: LevelTerms
     """The new parameters of the level."""
 
 
@@ -81,7 +81,7 @@ LEVEL_MOVED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- the register of wins
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelHit:
+class LevelHitRegistered:
     """A hit of a progressive level was entered in the register of level wins."""
 
     machine: Serial
@@ -91,14 +91,14 @@ class LevelHit:
     level: str
     amount_cents: Count | None
     """The amount won, or null if it is unknown."""
-    way: Literal["credit", "hand"]
+    payment_method: Literal["credit", "hand"] = field(metadata=stored_as("way"))
     """The payment method of the hit: to the credit meter, or by hand."""
-    unanswered: bool
+    is_unanswered: bool = field(metadata=stored_as("unanswered"))
 
 
 LEVEL_HIT: Final = EntryDeclaration(
     kind="progressive.hit",
-    record=LevelHit,
+    record=LevelHitRegistered,
     description="A won level of this machine or of a controller is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
     significance=Significance(EventEffect.LOG, sas_exception_code=0x54),
@@ -106,7 +106,7 @@ LEVEL_HIT: Final = EntryDeclaration(
 )
 BROADCAST_LEVEL_HIT: Final = EntryDeclaration(
     kind="progressive.hit_broadcast",
-    record=LevelHit,
+    record=LevelHitRegistered,
     description="A won level that a SAS host broadcasts is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
     significance=Significance(EventEffect.LOG, sas_exception_code=0x56),
@@ -204,7 +204,7 @@ class LevelRuling(RulingDetails):
     pool: str = omit_if_default("")
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
-    why: str = omit_if_default("")
+    doubt_reason: str = omit_if_default("", key="why")
     """What was in doubt about the claim."""
     awarded_cents: Count | None = omit_if_default(None)
     """The amount that the ruling awards, for a hit by a game's outcome (not a mystery prize); else null."""
@@ -263,7 +263,7 @@ PRIZE_RULED: Final = EntryDeclaration(
 class CertificateInUse:
     """The digest of the certificate that identifies this machine on its progressive link."""
 
-    certificate: str
+    certificate_digest: str = field(metadata=stored_as("certificate"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +278,7 @@ class ContributionsCounted:
     """A controller has reported how many contributions of this machine it has counted."""
 
     pool: str
-    counted: Count
+    counted_number: Count = field(metadata=stored_as("counted"))
     """The sequence number of the last contribution that the controller has counted."""
 
 
@@ -290,7 +290,7 @@ class MessageRefused:
     """The code of the refusal."""
     text: str
     """The reason, as the controller stated it."""
-    last: bool = omit_if_default(False)
+    is_last_recorded: bool = omit_if_default(False, key="last")
     """Whether this is the last refusal of its kind that is recorded."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from egm.progressive.display import DisplayedAmount, Status
+from egm.progressive.display import DisplayedAmount, LevelStatus
 from egm.progressive.messages import SILENT_NS, Contribution, Joined, LevelEnrolment, RefusalReason, Value
 from egm.progressive.pools import ProgressivePool
 
@@ -24,7 +24,7 @@ class LinkedLevelFeeder:
     """
 
     pool: ProgressivePool
-    prize: int = 0
+    prize_number: int = 0
     """For a mystery level: the number of the current prize."""
     commitment: str = ""
     """For a mystery level: the commitment to the secret amount of the current prize."""
@@ -42,7 +42,7 @@ class LinkedLevelFeeder:
     """The monotonic time at which the interval until the next repetition of contributions began."""
     amount_cents: int = 0
     """The last accepted amount of the level, in minor units."""
-    falls: int = 0
+    fall_count: int = 0
     """How often the level's amount has been lowered, as the last accepted value states."""
     value_sequence: int = -1
     value_utc: str = ""
@@ -54,15 +54,15 @@ class LinkedLevelFeeder:
     """The monotonic time at which a value was last accepted; None before the first."""
 
     @property
-    def enrolment(self) -> LevelEnrolment:
+    def level_enrolment(self) -> LevelEnrolment:
         """Return the message that enrols the machine in the progressive level: stake, odds and amount shown last."""
-        chance = self.pool.definition.chance
+        chance = self.pool.definition.stake_and_odds
         return LevelEnrolment(
             level=self.pool.id,
             stake_cents=chance.stake_cents,
             odds=chance.odds,
             shown_cents=self.amount_cents,
-            falls=self.falls,
+            falls=self.fall_count,
         )
 
     @property
@@ -80,7 +80,7 @@ class LinkedLevelFeeder:
     @property
     def is_mystery(self) -> bool:
         """Return whether this is a mystery level, whose winner the controller decides."""
-        return self.pool.definition.terms.mystery
+        return self.pool.definition.terms.is_mystery
 
     def find_objection(self, joined: Joined) -> tuple[RefusalReason, str] | None:
         """Return why this machine cannot feed the progressive level under the controller's terms, or None.
@@ -99,7 +99,7 @@ class LinkedLevelFeeder:
                 RefusalReason.OTHER_TERMS,
                 f"the base is {joined.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
             )
-        shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
+        shares = {str(share): odds for share, odds in self.pool.definition.stake_and_odds.shares.items()}
         if joined.shares != shares:
             own_terms_text = f"expected {_format_odds(shares)}, as in this machine's game"
             return (
@@ -107,7 +107,7 @@ class LinkedLevelFeeder:
                 f"the parts that can be won are {_format_odds(joined.shares)}; {own_terms_text}",
             )
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
-        if ceiling_cents != (own_terms.ceiling_cents if own_terms.mystery else None):
+        if ceiling_cents != (own_terms.ceiling_cents if own_terms.is_mystery else None):
             reason = (
                 f"the mystery ceiling is {ceiling_cents}; expected "
                 f"{own_terms.ceiling_cents}, as in this machine's game"
@@ -118,9 +118,9 @@ class LinkedLevelFeeder:
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.is_enrolled or self.received_ns is None:
-            return DisplayedAmount(self.amount_cents, Status.DOWN)
+            return DisplayedAmount(self.amount_cents, LevelStatus.DOWN)
         is_current = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
-        return DisplayedAmount(self.amount_cents, Status.UP if is_current else Status.STALE)
+        return DisplayedAmount(self.amount_cents, LevelStatus.UP if is_current else LevelStatus.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the level; return what is wrong with it, or empty.
@@ -132,12 +132,12 @@ class LinkedLevelFeeder:
         was_silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
             return ""
-        contradiction = value.find_contradiction(self.amount_cents, self.falls)
+        contradiction = value.find_contradiction(self.amount_cents, self.fall_count)
         if contradiction:
             return contradiction
         self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
-        self.falls, self.amount_cents = value.falls, value.amount_cents
-        self.prize, self.commitment = value.prize, value.commitment
+        self.fall_count, self.amount_cents = value.falls, value.amount_cents
+        self.prize_number, self.commitment = value.prize, value.commitment
         self.values_received += 1
         self.received_ns = now_ns
         return ""

@@ -19,7 +19,7 @@ from egm.play.records.game_record import GameRecord, LevelHitRecord, LevelsPlaye
 from egm.play.records.games import find_open_game
 from egm.progressive import posting, unproved
 from egm.progressive.bet import AcceptedBet
-from egm.progressive.display import LevelDisplays, Status
+from egm.progressive.display import LevelDisplays, LevelStatus
 from egm.progressive.entries import (
     AWARD_AWAITED,
     AWARD_DIFFERS,
@@ -36,7 +36,7 @@ from egm.progressive.entries import (
     ClaimClosed,
     LevelAward,
     LevelChanged,
-    LevelHit,
+    LevelHitRegistered,
     LevelLinked,
     LevelOpened,
     LevelsUndecided,
@@ -46,7 +46,7 @@ from egm.progressive.events import AwardLocked, ClaimPaid
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import list_played_levels, read_displayed_amount, read_own_level
-from egm.progressive.pools import Keeper, Pools, ProgressivePool
+from egm.progressive.pools import LevelKeeper, Pools, ProgressivePool
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
 from egm.staff.desk import find_actor
@@ -92,7 +92,7 @@ def open_levels(machine: Machine) -> None:
                     pool=pool.id,
                     game=pool.game,
                     level=pool.level,
-                    stake_cents=pool.definition.chance.stake_cents,
+                    stake_cents=pool.definition.stake_and_odds.stake_cents,
                     terms=terms,
                 ),
                 transfers=posting.build_opening_transfers(pool.id, level),
@@ -113,7 +113,7 @@ def open_levels(machine: Machine) -> None:
 def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
     """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
-    if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
+    if pool.keeper is LevelKeeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkProgress()})
 
 
@@ -128,7 +128,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
         if pool.is_own:
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
-    return _build_round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
+    return _build_round(machine, LevelsPlayed(), pools, bet.contributed_cents_by_level, f"{play_id}.0")
 
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
@@ -146,9 +146,10 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePo
         return configured_pool
     share = next((share for share in game.contributions if share.pool == pool), None)
     if share is None:
-        return FormerPool(id=pool, keeper=Keeper.BROADCAST)
+        return FormerPool(id=pool, keeper=LevelKeeper.BROADCAST)
     return FormerPool(
-        id=pool, keeper=Keeper.CONTROLLER if share.contribution_number is not None else Keeper.MACHINE
+        id=pool,
+        keeper=LevelKeeper.CONTROLLER if share.contribution_number is not None else LevelKeeper.MACHINE,
     )
 
 
@@ -176,7 +177,11 @@ def _build_round(
         find_shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
     return ProgressiveRound(
-        pools, fed_cents, memory, claim_prefix=f"{_build_claim_prefix(machine)}.{step}", earlier=game
+        pools,
+        fed_cents,
+        memory,
+        claim_prefix=f"{_build_claim_prefix(machine)}.{step}",
+        earlier_levels_played=game,
     )
 
 
@@ -221,8 +226,8 @@ def build_step_state(
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=claimed_hit.pool,
             level=claimed_hit.level,
-            after=claimed_hit.after,
-            share=claimed_hit.share,
+            after=claimed_hit.contribution_number,
+            share=claimed_hit.won_share,
             shown_cents=claimed_hit.shown_cents,
             play_id=game.play_id,
             game=game.game.id,
@@ -231,11 +236,11 @@ def build_step_state(
             way=None,
             unanswered=False,
         )
-        for claim, claimed_hit in progressive_round.claims.items()
+        for claim, claimed_hit in progressive_round.hit_by_claim_id.items()
     }
     wins = {
         f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
-            pool=pool, amount_cents=amount_cents, entry=machine.journal.sequence + 1
+            pool=pool, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
         )
         for n, (pool, amount_cents) in enumerate(progressive_round.broadcast_hits)
     }
@@ -304,10 +309,10 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
     )
 
 
-def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
+def build_closing_state(machine: Machine, game: GameRecord, payment_method: str) -> dict[str, object]:
     """Return the state changes at a game's end: its progressive claims are paid, and it waits for no award.
 
-    ``way`` is the payment method: to the credits or by hand.
+    ``payment_method`` is the payment method: to the credits or by hand.
     """
     state: dict[str, object] = {
         key: None
@@ -317,14 +322,14 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
     for award in list_awards(machine, game):
         record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if record is not None:
-            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, way=way)
+            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, way=payment_method)
     return state
 
 
-def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
+def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["credit", "hand"]) -> None:
     """Write a game's progressive hits into the register of level wins (FR68-20).
 
-    Each line states the machine, the combination, the amount and the payment method (``way``).
+    Each line states the machine, the combination, the amount and the payment method (``payment_method``).
     """
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
@@ -334,7 +339,7 @@ def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "ha
             pool=award.pool,
             level=award.level,
             amount_cents=award.amount_cents,
-            way=way,
+            payment_method=payment_method,
             unanswered=award.unanswered,
             broadcast=award.claim is None and not _is_own(machine, award.pool),
         )
@@ -348,7 +353,7 @@ def register_hit(
     pool: str,
     level: str,
     amount_cents: int | None,
-    way: Literal["credit", "hand"],
+    payment_method: Literal["credit", "hand"],
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
@@ -360,15 +365,15 @@ def register_hit(
         return
     machine.post(
         BROADCAST_LEVEL_HIT if broadcast else LEVEL_HIT,
-        LevelHit(
+        LevelHitRegistered(
             machine=machine.identity.serial,
             play_id=game.play_id,
             game=game.game.id,
             pool=pool,
             level=level,
             amount_cents=amount_cents,
-            way=way,
-            unanswered=unanswered,
+            payment_method=payment_method,
+            is_unanswered=unanswered,
         ),
         entry_id=entry_id,
     )
@@ -420,7 +425,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
     """Return whether every progressive level of the bet shows an amount that would be paid now, as play requires."""
     return all(
-        read_displayed_amount(machine, pool).status is Status.UP for pool in list_played_levels(machine)
+        read_displayed_amount(machine, pool).status is LevelStatus.UP for pool in list_played_levels(machine)
     )
 
 
@@ -443,8 +448,8 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
         for share in game.levels.contributions
         if (pool := machine.component(Pools).by_id.get(share.pool)) is not None
         and share.contribution_number is not None
-        and pool.keeper is Keeper.CONTROLLER
-        and pool.definition.terms.mystery
+        and pool.keeper is LevelKeeper.CONTROLLER
+        and pool.definition.terms.is_mystery
         and (link is None or link.find_last_decided(pool.id) < share.contribution_number)
     )
 

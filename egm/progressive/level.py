@@ -9,12 +9,12 @@ same code, and the audit derives the levels again with it. The invariant proved 
 Players are shown and paid whole minor units; fractions stay in their pool and are never lost.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, Self
 
 from egm.errors import LocalError, OperatorError
-from egm.record_codec import RecordError, from_json, to_json
+from egm.record_codec import RecordError, from_json, stored_as, to_json
 from meters.transaction import JSON
 
 _ZERO_AMOUNT: Final = Fraction(0)
@@ -31,7 +31,7 @@ class TermsError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class LevelTerms:
     """The parameters of a progressive level: base, increment, ceiling.
 
     They are fixed while it is open (NY 5321.18(b)(4)).
@@ -41,26 +41,26 @@ class Terms:
     """The amount of the level after it is won."""
     increment: Fraction
     """The share of every wager that is added to the amount shown."""
-    hidden: Fraction = _ZERO_AMOUNT
+    hidden_share: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
     """The share of every wager that goes to the hidden pool, which pays for the next reset."""
     ceiling_cents: int | None = None
     """The highest amount shown, or None; contributions above it go to the overflow."""
-    mystery: bool = False
+    is_mystery: bool = field(default=False, metadata=stored_as("mystery"))
     """Whether the level is a mystery level, won at a secret amount up to its ceiling."""
 
     def __post_init__(self) -> None:
         if self.base_cents <= 0:
             raise TermsError(f"base_cents is {self.base_cents}; expected more than 0")
-        if self.increment < 0 or self.hidden < 0 or self.increment + self.hidden >= 1:
+        if self.increment < 0 or self.hidden_share < 0 or self.increment + self.hidden_share >= 1:
             raise TermsError(
-                f"increment is {self.increment} and hidden is {self.hidden}; "
+                f"increment is {self.increment} and hidden is {self.hidden_share}; "
                 "expected shares of 0 or more, below 1 together"
             )
         if self.ceiling_cents is not None and self.ceiling_cents <= self.base_cents:
             raise TermsError(
                 f"ceiling_cents is {self.ceiling_cents}; expected more than base_cents, {self.base_cents}"
             )
-        if self.mystery and (self.ceiling_cents is None or not self.increment):
+        if self.is_mystery and (self.ceiling_cents is None or not self.increment):
             raise TermsError("a mystery level needs a ceiling_cents and an increment above 0")
 
     def to_json(self) -> dict[str, JSON]:
@@ -81,23 +81,23 @@ class Level:
     """The state of a progressive level; each change returns a new one. Amounts are exact minor units.
 
     ``current`` is the amount to be won, ``hidden`` pays for the next reset, ``overflow`` is above the
-    ceiling. ``contributed``, ``paid`` and ``hits`` count since the level opened.
+    ceiling. ``contributed_amount``, ``paid_cents`` and ``hit_count`` count since the level opened.
     """
 
-    terms: Terms
+    terms: LevelTerms
     current: Fraction
     hidden: Fraction = _ZERO_AMOUNT
     overflow: Fraction = _ZERO_AMOUNT
-    contributed: Fraction = _ZERO_AMOUNT
-    seeded: int = 0
+    contributed_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("contributed"))
+    seeded_cents: int = field(default=0, metadata=stored_as("seeded"))
     """The total that the operator has paid in at the opening and at resets, in minor units."""
-    received: Fraction = _ZERO_AMOUNT
+    received_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("received"))
     """The total that was moved into this level from other levels, in minor units."""
-    released: Fraction = _ZERO_AMOUNT
+    released_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("released"))
     """The amount that was moved to another level when this level was closed, in minor units."""
-    paid: int = 0
-    hits: int = 0
-    next_terms: Terms | None = None
+    paid_cents: int = field(default=0, metadata=stored_as("paid"))
+    hit_count: int = field(default=0, metadata=stored_as("hits"))
+    next_terms: LevelTerms | None = None
     """The changed parameters that take effect after the current amount is won, or None (I-06)."""
 
     # ------------------------------------------------------------------ what it shows
@@ -121,7 +121,7 @@ class Level:
         secret to read.
         """
         ceiling_cents = self.terms.ceiling_cents
-        if not self.terms.mystery or ceiling_cents is None:
+        if not self.terms.is_mystery or ceiling_cents is None:
             return None
         room = ceiling_cents - self.current
         step = min(wager_cents * self.terms.increment, room)
@@ -134,19 +134,22 @@ class Level:
 
     # ------------------------------------------------------------------ what happens to it
     @classmethod
-    def open(cls, terms: Terms) -> "Level":
+    def open(cls, terms: LevelTerms) -> "Level":
         """Return a new progressive level, with its base paid in by the operator."""
-        return cls(terms=terms, current=Fraction(terms.base_cents), seeded=terms.base_cents)
+        return cls(terms=terms, current=Fraction(terms.base_cents), seeded_cents=terms.base_cents)
 
-    def contribute(self, wager_cents: int) -> "Level":
+    def add_contribution(self, wager_cents: int) -> "Level":
         """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
-        shown_amount, hidden_amount = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
+        shown_amount, hidden_amount = (
+            wager_cents * self.terms.increment,
+            wager_cents * self.terms.hidden_share,
+        )
         grown_level = replace(
             self,
             hidden=self.hidden + hidden_amount,
-            contributed=self.contributed + shown_amount + hidden_amount,
+            contributed_amount=self.contributed_amount + shown_amount + hidden_amount,
         )
         return _add_amount(grown_level, shown_amount)
 
@@ -164,7 +167,9 @@ class Level:
                 f"a hit cannot pay {share} of a level; expected more than 0 and at most 1"
             )
         amount_cents = int(self.shown_cents * share)
-        return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
+        return amount_cents, replace(
+            self._pay_out(amount_cents, takes_all=share == 1), hit_count=self.hit_count + 1
+        )
 
     def correct_paid_hit(self, more_cents: int) -> "Level":
         """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
@@ -175,7 +180,7 @@ class Level:
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)
-        return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
+        return _add_amount(replace(self, paid_cents=self.paid_cents + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
         """Return the progressive level after ``amount_cents`` were paid out of the amount that it shows.
@@ -196,21 +201,21 @@ class Level:
             current=remaining,
             hidden=self.hidden - from_hidden,
             overflow=self.overflow - from_overflow,
-            seeded=self.seeded + seed_cents,
-            paid=self.paid + amount_cents,
+            seeded_cents=self.seeded_cents + seed_cents,
+            paid_cents=self.paid_cents + amount_cents,
         )
         return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def return_award(self, amount_cents: int) -> "Level":
         """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
-        if not 0 <= amount_cents <= self.paid:
+        if not 0 <= amount_cents <= self.paid_cents:
             raise LevelDefectiveError(
-                f"{amount_cents} minor units cannot be returned: the level has paid {self.paid}"
+                f"{amount_cents} minor units cannot be returned: the level has paid {self.paid_cents}"
             )
-        returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
+        returned = replace(self, paid_cents=self.paid_cents - amount_cents, hit_count=self.hit_count - 1)
         return _add_amount(returned, Fraction(amount_cents))
 
-    def change_terms(self, terms: Terms) -> "Level":
+    def change_terms(self, terms: LevelTerms) -> "Level":
         """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
@@ -222,16 +227,16 @@ class Level:
             current=_ZERO_AMOUNT,
             hidden=_ZERO_AMOUNT,
             overflow=_ZERO_AMOUNT,
-            released=self.released + amount,
+            released_amount=self.released_amount + amount,
             next_terms=None,
         )
         return amount, empty
 
-    def receive(self, amount: Fraction) -> "Level":
+    def add_received_amount(self, amount: Fraction) -> "Level":
         """Return the progressive level after adding ``amount``, which was moved here from another level."""
         if amount < 0:
             raise LevelDefectiveError(f"a level cannot receive {amount} minor units; expected 0 or more")
-        return _add_amount(replace(self, received=self.received + amount), amount)
+        return _add_amount(replace(self, received_amount=self.received_amount + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check_sums(self) -> None:
@@ -239,13 +244,14 @@ class Level:
 
         Raises :class:`LevelDefectiveError` with the figures.
         """
-        total_in = self.contributed + self.seeded + self.received
-        outflow = self.paid + self.current + self.hidden + self.overflow + self.released
+        total_in = self.contributed_amount + self.seeded_cents + self.received_amount
+        outflow = self.paid_cents + self.current + self.hidden + self.overflow + self.released_amount
         if total_in != outflow:
             raise LevelDefectiveError(
-                f"contributed {self.contributed} + seeded {self.seeded} + received {self.received} = {total_in}, "
-                f"but paid {self.paid} + current {self.current} + hidden {self.hidden} + overflow "
-                f"{self.overflow} + released {self.released} = {outflow}"
+                f"contributed {self.contributed_amount} + seeded {self.seeded_cents} + received "
+                f"{self.received_amount} = {total_in}, "
+                f"but paid {self.paid_cents} + current {self.current} + hidden {self.hidden} + overflow "
+                f"{self.overflow} + released {self.released_amount} = {outflow}"
             )
         if min(self.current, self.hidden, self.overflow) < 0:
             raise LevelDefectiveError(

@@ -39,7 +39,7 @@ def move_level(machine: Machine, event: Event) -> None:
     if source_level is None or target_level is None:
         return
     amount, emptied_level = source_level.release_whole_amount()
-    grown_level = target_level.receive(amount)
+    grown_level = target_level.add_received_amount(amount)
     machine.post(
         LEVEL_MOVED,
         LevelMoved(

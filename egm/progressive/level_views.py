@@ -7,10 +7,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.pools import Keeper, Pools, ProgressivePool
+from egm.progressive.pools import LevelKeeper, Pools, ProgressivePool
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
@@ -24,13 +24,13 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
     if pool.is_own:
         level = read_own_level(machine, pool.id)
         return (
-            DisplayedAmount(0, Status.DOWN)
+            DisplayedAmount(0, LevelStatus.DOWN)
             if level is None
-            else DisplayedAmount(level.shown_cents, Status.UP)
+            else DisplayedAmount(level.shown_cents, LevelStatus.UP)
         )
     displays = machine.component(LevelDisplays)
-    face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
-    return DisplayedAmount(0, Status.DOWN) if face is None else face.find_displayed_amount(pool.id)
+    face = displays.broadcasts if pool.keeper is LevelKeeper.BROADCAST else displays.link
+    return DisplayedAmount(0, LevelStatus.DOWN) if face is None else face.find_displayed_amount(pool.id)
 
 
 def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:
@@ -71,7 +71,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
     for level, displayed_amount in read_all_displayed_amounts(machine).items():
         amounts.add_metric((level,), displayed_amount.amount_cents)
-        up.add_metric((level,), int(displayed_amount.status is Status.UP))
+        up.add_metric((level,), int(displayed_amount.status is LevelStatus.UP))
     yield from (amounts, up)
 
 
@@ -85,5 +85,5 @@ def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
         amount_cents=amount.amount_cents,
         status=amount.status.value,
         kind=pool.definition.kind.value,
-        mystery=pool.definition.terms.mystery,
+        mystery=pool.definition.terms.is_mystery,
     )

@@ -7,7 +7,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.people import Permission
-from egm.progressive.entries import LevelHit
+from egm.progressive.entries import LevelHitRegistered
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.last_hits import read_last_hits
@@ -55,7 +55,10 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
 def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
     """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
     for pool, entries in read_last_hits(machine.journal, machine.entry_declarations, _HITS_READ_MAX).items():
-        records = [(entry, from_json(LevelHit, entry.record, f"entry {entry.sequence}")) for entry in entries]
+        records = [
+            (entry, from_json(LevelHitRegistered, entry.record, f"entry {entry.sequence}"))
+            for entry in entries
+        ]
         yield PageTable(
             title=build_text("service.levels.last_hits", level=pool),
             columns=build_column_titles("time", "game", "amount"),
@@ -95,11 +98,11 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
         build_plain_text("-") if terms.ceiling_cents is None else build_money_text(terms.ceiling_cents),
     )
     yield "levels.increment", build_plain_text(terms.increment)
-    yield "levels.hidden_increment", build_plain_text(terms.hidden)
+    yield "levels.hidden_increment", build_plain_text(terms.hidden_share)
     yield "levels.hidden", build_plain_text(level.hidden)
     yield "levels.overflow", build_plain_text(level.overflow)
-    yield "levels.hits", build_number_text(level.hits)
-    yield "levels.paid", build_money_text(level.paid)
+    yield "levels.hits", build_number_text(level.hit_count)
+    yield "levels.paid", build_money_text(level.paid_cents)
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.progressive.display import DisplayedAmount, Status
+from egm.progressive.display import DisplayedAmount, LevelStatus
 from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, LinkedLevelFeeder
 from egm.progressive.messages import (
     Award,
@@ -37,7 +37,7 @@ from egm.progressive.messages import (
     Value,
     Won,
 )
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
 """The time after which a refused level is requested again, because somebody may have corrected the cause."""
@@ -59,8 +59,8 @@ class _OpenClaim:
     """An open claim to the prize of a linked progressive level, and when the last message about it was sent."""
 
     claim: Claim
-    commit: Commit | None = None
-    awarded: bool = False
+    commit_message: Commit | None = None
+    is_awarded: bool = False
     is_held: bool = False
     """Whether the controller has reported that a person must first rule on the claim."""
     is_unknown_to_controller: bool = False
@@ -69,17 +69,17 @@ class _OpenClaim:
 
     @property
     def due_message(self) -> Claim | Commit | None:
-        """Return the message about the claim that the controller must still answer, or None."""
-        if self.commit is not None and not self.is_unknown_to_controller:
-            return self.commit
-        return self.claim if self.is_unknown_to_controller or not self.awarded else None
+        """Return the message about the claim to which the controller must still reply, or None."""
+        if self.commit_message is not None and not self.is_unknown_to_controller:
+            return self.commit_message
+        return self.claim if self.is_unknown_to_controller or not self.is_awarded else None
 
     @property
     def phase(self) -> ClaimPhase:
         """Return how far the progressive claim has come."""
-        if self.commit is not None:
+        if self.commit_message is not None:
             return ClaimPhase.COMMITTED
-        return ClaimPhase.AWARDED if self.awarded else ClaimPhase.CLAIMING
+        return ClaimPhase.AWARDED if self.is_awarded else ClaimPhase.CLAIMING
 
 
 # ---------------------------------------------------------------------------------------------- news
@@ -127,7 +127,7 @@ class CommitmentReceived:
     """News: a mystery level has a new prize: its number, and the commitment to its secret amount."""
 
     level: str
-    prize: int
+    prize_number: int
     commitment: str
 
 
@@ -136,7 +136,7 @@ class MysteryWinFound:
     """News: the progressive controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
-    win: Won
+    won_prize: Won
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ class ControllerLink:
         self._machine = machine
         self._stale_ns = stale_ns
         self.feeders: Mapping[str, LinkedLevelFeeder] = {
-            pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
+            pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is LevelKeeper.CONTROLLER
         }
         self._open_claims: dict[str, _OpenClaim] = {}
         self._closed_claims: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
         self._connected = False
         self._nonce = ""
         self._enrolment_sent_ns: dict[str, int] = {}
-        self._to_send: list[FromMachine] = []
+        self._outgoing_messages: list[FromMachine] = []
         self._news: list[News] = []
 
     # ------------------------------------------------------------------ what is asked of it
@@ -190,7 +190,7 @@ class ControllerLink:
         """Return the amount that the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
-            return DisplayedAmount(0 if feeder is None else feeder.amount_cents, Status.DOWN)
+            return DisplayedAmount(0 if feeder is None else feeder.amount_cents, LevelStatus.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
     def list_open_claims(self) -> dict[str, ClaimPhase]:
@@ -199,7 +199,7 @@ class ControllerLink:
 
     def take_messages(self) -> list[FromMachine]:
         """Return and clear the messages to send to the controller, in order."""
-        messages, self._to_send = self._to_send, []
+        messages, self._outgoing_messages = self._outgoing_messages, []
         return messages
 
     def take_news(self) -> list[News]:
@@ -223,7 +223,7 @@ class ControllerLink:
         A lower amount is shown only if the controller reports another fall.
         """
         feeder = self.feeders[level]
-        feeder.amount_cents, feeder.falls = amount_cents, falls
+        feeder.amount_cents, feeder.fall_count = amount_cents, falls
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
@@ -239,19 +239,19 @@ class ControllerLink:
 
     def open_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win that is durable on the machine. Its amount is known already."""
-        self._open_claims.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
+        self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
     def note_award_locked(self, claim: str) -> None:
         """Note that the machine has stored the award of a progressive claim durably."""
         if claim in self._open_claims:
-            self._open_claims[claim].awarded = True
+            self._open_claims[claim].is_awarded = True
 
     def report_payment(self, commit: Commit, claim: Claim, now_ns: int) -> None:
         """Note that the award of a progressive claim is paid durably, so that the payment is sent to the controller."""
         entry = self._open_claims.setdefault(commit.claim, _OpenClaim(claim))
-        if entry.commit is None:
-            entry.commit, entry.sent_ns = commit, None
+        if entry.commit_message is None:
+            entry.commit_message, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
     def drop_claim(self, claim: str) -> None:
@@ -279,7 +279,7 @@ class ControllerLink:
         for feeder in self.feeders.values():
             feeder.reset_connection()
 
-    def receive(self, message: FromController, now_ns: int) -> None:
+    def process_message(self, message: FromController, now_ns: int) -> None:
         """Process a message of the progressive controller. Messages to other machines are ignored."""
         if not isinstance(message, Value) and message.machine != self._machine:
             return
@@ -317,9 +317,11 @@ class ControllerLink:
             patience_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
             if not feeder.is_enrolled and (queried_ns is None or now_ns - queried_ns >= patience_ns):
                 self._enrolment_sent_ns[level] = now_ns
-                enrolments.append(feeder.enrolment)
+                enrolments.append(feeder.level_enrolment)
         if enrolments:
-            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
+            self._outgoing_messages.append(
+                Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments))
+            )
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
         """Process the controller's reply to the enrolment in a level: accept its terms, or stop feeding the level.
@@ -364,7 +366,7 @@ class ControllerLink:
         if contradiction:
             self._news.append(ControllerComplaint("value", contradiction))
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
-            self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
+            self._news.append(CommitmentReceived(message.level, feeder.prize_number, feeder.commitment))
 
     def _process_confirmed_contributions(
         self, level: str, sequence: int, mystery_wins: tuple[Won, ...], now_ns: int
@@ -393,7 +395,7 @@ class ControllerLink:
     def _send_contributions(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Send the contributions to a progressive level that are due now."""
         if self._connected:
-            self._to_send += feeder.list_due_contributions(now_ns)
+            self._outgoing_messages += feeder.list_due_contributions(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
@@ -413,7 +415,7 @@ class ControllerLink:
         )
         if message is None or (message is entry.claim and not is_acceptable):
             return
-        self._to_send.append(message)
+        self._outgoing_messages.append(message)
         entry.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:
@@ -511,8 +513,8 @@ class ControllerLink:
             >= CONTRIBUTION_RETRY_NS
         ):
             self._enrolment_sent_ns[feeder.pool.id] = now_ns
-            levels = (feeder.enrolment,)
-            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
+            levels = (feeder.level_enrolment,)
+            self._outgoing_messages.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
     def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""

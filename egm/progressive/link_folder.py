@@ -43,9 +43,9 @@ _ANSWER_FILE_NAME: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkCertificateFolder:
-    """The folder of the machine's certificates for the progressive link; ``root`` need not exist yet."""
+    """The folder of the machine's certificates for the progressive link; ``root_folder`` need not exist yet."""
 
-    root: Path
+    root_folder: Path
 
     @classmethod
     def for_state_folder(cls, state: Path) -> "LinkCertificateFolder":
@@ -53,21 +53,21 @@ class LinkCertificateFolder:
         return cls(state.absolute() / _FOLDER_NAME)
 
     @property
-    def key(self) -> Path:
+    def key_path(self) -> Path:
         """Return the path of the link's private key in use, as a cabinet file names it."""
-        return self.root / "current" / _KEY
+        return self.root_folder / "current" / _KEY
 
     def build_cabinet_table(self, host: str, port: int) -> dict[str, object]:
         """Return the cabinet file's table of the progressive link: the broker's address and the paths of its files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
-        paths_by_name = {name: str(self.root / "current" / file) for name, file in files.items()}
+        paths_by_name = {name: str(self.root_folder / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **paths_by_name}
 
     # ------------------------------------------------------------------ the key that asks
     @property
     def _request_key_path(self) -> Path:
         """Return the path of the private key of the pending certificate request."""
-        return self.root / "request.key"
+        return self.root_folder / "request.key"
 
     def read_request_key(self) -> Ed25519PrivateKey | None:
         """Return the private key of the pending certificate request; None if none exists, or if it is damaged.
@@ -93,24 +93,25 @@ class LinkCertificateFolder:
         if key is None:
             key = Ed25519PrivateKey.generate()
             with _translate_medium_errors():
-                self.root.mkdir(mode=0o700, exist_ok=True)
-                sync_folder(self.root.parent)
+                self.root_folder.mkdir(mode=0o700, exist_ok=True)
+                sync_folder(self.root_folder.parent)
                 replace_private(self._request_key_path, _encode_pem(key))
         return key
 
     # ------------------------------------------------------------------ what is in use
     @property
-    def current(self) -> str:
+    def current_certificate_digest(self) -> str:
         """Return the digest of the link certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
-            name = str((self.root / "current").readlink())
+            name = str((self.root_folder / "current").readlink())
             return name if self.has_complete_certificate(name) else ""
         return ""
 
     def has_complete_certificate(self, name: str) -> bool:
         """Return whether all files of the link certificate with this digest exist."""
         return all(
-            (self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
+            (self.root_folder / name / file).exists()
+            for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
         )
 
     def read_facts(self) -> CertificateFacts | None:
@@ -118,10 +119,10 @@ class LinkCertificateFolder:
 
         Raises EnrolmentError if damaged.
         """
-        name = self.current
+        name = self.current_certificate_digest
         if not name:
             return None
-        path = self.root / name / _ANSWER_FILE_NAME
+        path = self.root_folder / name / _ANSWER_FILE_NAME
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
@@ -143,36 +144,36 @@ class LinkCertificateFolder:
             _AUTHORITY: answer.authority,
             _ANSWER_FILE_NAME: json.dumps(asdict(answer)),
         }
-        new_folder = self.root / f"{facts.certificate}.new"
+        new_folder = self.root_folder / f"{facts.certificate}.new"
         with _translate_medium_errors():
             if self.has_complete_certificate(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
-                    replace_private(self.root / facts.certificate / file, data)
+                    replace_private(self.root_folder / facts.certificate / file, data)
                 return facts.certificate
             shutil.rmtree(new_folder, ignore_errors=True)
             new_folder.mkdir(mode=0o700)
             for file, data in files.items():
                 write_private(new_folder / file, data)
             sync_folder(new_folder)
-            new_folder.rename(self.root / facts.certificate)
-            sync_folder(self.root)
+            new_folder.rename(self.root_folder / facts.certificate)
+            sync_folder(self.root_folder)
         return facts.certificate
 
     def put_into_use(self, name: str) -> None:
         """Put the stored link certificate with this digest into use. Raises EnrolmentError."""
-        new_link = self.root / "current.new"
+        new_link = self.root_folder / "current.new"
         with _translate_medium_errors():
             new_link.unlink(missing_ok=True)
             new_link.symlink_to(name)
-            new_link.replace(self.root / "current")
-            sync_folder(self.root)
+            new_link.replace(self.root_folder / "current")
+            sync_folder(self.root_folder)
 
     def remove_unused_files(self) -> None:
         """Remove the link files that are no longer in use: older certificates, and the key of the completed request."""
-        name = self.current
+        name = self.current_certificate_digest
         with suppress(OperatorError, OSError):
             facts, key = self.read_facts(), self.read_request_key()
-            for path in [*self.root.iterdir()] if facts is not None else []:
+            for path in [*self.root_folder.iterdir()] if facts is not None else []:
                 if path.is_dir() and not path.is_symlink() and path.name != name:
                     shutil.rmtree(path)
             if facts is not None and key is not None and compute_key_digest(key.public_key()) == facts.key:

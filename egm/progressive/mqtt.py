@@ -24,8 +24,8 @@ from egm.progressive.connection import (
     DeduplicatingQueue,
     build_tls_context,
     get_payload,
+    keep_connected,
     run_together,
-    stay_connected,
 )
 from egm.progressive.messages import (
     Contribution,
@@ -91,7 +91,7 @@ class MqttCarrier:
                     listener.handle_disconnection(self._certificate_error)
                 raise
 
-        await stay_connected(
+        await keep_connected(
             self._slot,
             build_context,
             self._machine,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from egm.config.levels import Kind, LevelSlot
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from paytables import Game, LevelPlay, PaytableError, Wager
 
 
@@ -19,7 +19,7 @@ class NoPoolError(OperatorError):
     """The error that a wager plays for a progressive level not configured here; the text says which, and why."""
 
 
-class Keeper(StrEnum):
+class LevelKeeper(StrEnum):
     """Who manages a progressive amount: this machine, a controller or a host. This determines how a hit is paid."""
 
     MACHINE = "machine"
@@ -36,7 +36,7 @@ class ProgressivePool:
     definition: LevelDefinition
     game: str
     level: str
-    keeper: Keeper
+    keeper: LevelKeeper
 
     @property
     def id(self) -> str:
@@ -46,7 +46,7 @@ class ProgressivePool:
     @property
     def is_own(self) -> bool:
         """Return whether this machine keeps the progressive level itself, without a controller or host."""
-        return self.keeper is Keeper.MACHINE
+        return self.keeper is LevelKeeper.MACHINE
 
 
 class Pools:
@@ -59,7 +59,7 @@ class Pools:
         if len(self.by_id) < len(all_pools):
             duplicate = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
             raise NoPoolError(f"progressive level {duplicate}: two levels of this machine name it")
-        self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
+        self._by_play = {(p.game, p.level, p.definition.stake_and_odds.stake_cents): p for p in all_pools}
 
     def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[ProgressivePool, ...]:
         """Return the progressive pools that a wager feeds and can win.
@@ -88,7 +88,7 @@ class Pools:
             raise NoPoolError(
                 f"{game.id}: this machine has no level {play.level!r} for a stake of {stake_cents}"
             )
-        if pool.definition.chance.odds != play.odds:
+        if pool.definition.stake_and_odds.odds != play.odds:
             raise NoPoolError(
                 f"{game.id}: two bets of {stake_cents} win level {play.level!r} with different odds; they must be equal"
             )
@@ -125,14 +125,14 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
-        if _find_keeper(slot) is Keeper.BROADCAST and play.shares:
+        if _find_keeper(slot) is LevelKeeper.BROADCAST and play.shares:
             raise NoPoolError(
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
             pool = _create_pool(game, play, slot, cents) if _is_stake_possible(game, play, cents) else None
             if pool is not None:
-                pools[play.level, pool.definition.chance.stake_cents] = pool
+                pools[play.level, pool.definition.stake_and_odds.stake_cents] = pool
     return Pools(pools.values())
 
 
@@ -182,11 +182,11 @@ def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination
     return has_prescribed_amounts(game, wager, denomination_cents)
 
 
-def _find_keeper(slot: LevelSlot) -> Keeper:
+def _find_keeper(slot: LevelSlot) -> LevelKeeper:
     """Return who manages a progressive level: this machine, a SAS host, or a controller."""
     if slot.kind is Kind.STAND_ALONE:
-        return Keeper.MACHINE
-    return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER
+        return LevelKeeper.MACHINE
+    return LevelKeeper.BROADCAST if slot.carrier == "sas" else LevelKeeper.CONTROLLER
 
 
 def _create_pool(
@@ -196,14 +196,14 @@ def _create_pool(
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
     pool_source = slot.stakes.get(str(stake_cents))
-    if keeper is not Keeper.MACHINE and pool_source is None:
+    if keeper is not LevelKeeper.MACHINE and pool_source is None:
         return None
     pool_id = {
-        Keeper.MACHINE: f"{game.id}.{play.level}.{stake_cents}",
-        Keeper.CONTROLLER: f"{pool_source}",
-        Keeper.BROADCAST: f"sas.{pool_source}",
+        LevelKeeper.MACHINE: f"{game.id}.{play.level}.{stake_cents}",
+        LevelKeeper.CONTROLLER: f"{pool_source}",
+        LevelKeeper.BROADCAST: f"sas.{pool_source}",
     }[keeper]
-    if keeper is Keeper.BROADCAST and play.ceiling_credits is not None:
+    if keeper is LevelKeeper.BROADCAST and play.ceiling_credits is not None:
         raise NoPoolError(
             f"{game.id}: level {play.level!r} is a mystery level, and a broadcast does not state which machine hit it"
         )
@@ -219,13 +219,13 @@ def _create_pool(
             id=pool_id,
             names=play.names,
             kind=slot.kind,
-            terms=Terms(
+            terms=LevelTerms(
                 base_cents=base_cents,
                 increment=play.increment,
-                hidden=slot.hidden,
+                hidden_share=slot.hidden,
                 ceiling_cents=ceiling_cents,
-                mystery=play.ceiling_credits is not None,
+                is_mystery=play.ceiling_credits is not None,
             ),
-            chance=LevelStakeAndOdds(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
+            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
         ),
     )

@@ -14,12 +14,12 @@ from meters import Transfer
 
 _ZERO: Final = Fraction(0)
 #: The pools of a level in which money is held.
-_HELD: Final = ("current", "hidden", "overflow")
+_POOLS_HOLDING_MONEY: Final = ("current", "hidden", "overflow")
 
 
 def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
     """Return the transfers that open a progressive level: its base is paid in."""
-    return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
+    return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded_cents),)
 
 
 def build_change_transfers(pool: str, level_before: Level, level_after: Level) -> tuple[Transfer, ...]:
@@ -29,8 +29,8 @@ def build_change_transfers(pool: str, level_before: Level, level_after: Level) -
     they were paid.
     """
     flows = (
-        ("current", "won", level_after.paid - level_before.paid),
-        ("startup", "current", level_after.seeded - level_before.seeded),
+        ("current", "won", level_after.paid_cents - level_before.paid_cents),
+        ("startup", "current", level_after.seeded_cents - level_before.seeded_cents),
         ("contributed", "hidden", max(0, _count_full_cents_gained(level_before.hidden, level_after.hidden))),
         ("hidden", "current", max(0, -_count_full_cents_gained(level_before.hidden, level_after.hidden))),
         ("current", "overflow", _count_full_cents_gained(level_before.overflow, level_after.overflow)),
@@ -65,7 +65,7 @@ def build_moving_transfers(
             moved_cents,
             _count_full_cents_gained(_ZERO, getattr(source_level, name)),
         )
-        for name in _HELD
+        for name in _POOLS_HOLDING_MONEY
     ]
     above = _count_full_cents_gained(level_before.overflow, level_after.overflow)
     carry = (
@@ -86,7 +86,7 @@ def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], 
     The level's own invariant is checked too. The error has the figures.
     """
     level.check_sums()
-    for name in _HELD:
+    for name in _POOLS_HOLDING_MONEY:
         exact: Fraction = getattr(level, name)
         held_cents = balance_cents(f"pool:{pool}:{name}")
         if held_cents != exact.numerator // exact.denominator:
@@ -94,9 +94,9 @@ def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], 
                 f"level {pool}: expected {exact} cents in account pool:{pool}:{name}, rounded down; found {held_cents}"
             )
     won_cents = balance_cents(f"pool:{pool}:won")
-    if won_cents != level.paid:
+    if won_cents != level.paid_cents:
         raise LevelDefectiveError(
-            f"level {pool}: expected {level.paid} cents in account pool:{pool}:won, found {won_cents}"
+            f"level {pool}: expected {level.paid_cents} cents in account pool:{pool}:won, found {won_cents}"
         )
 
 

@@ -1,11 +1,11 @@
 """Records of progressive levels in the machine's memory: commitments, claims, and prizes held for a ruling."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, NonBlankText, Time
 from meters.transaction import JSON
 
@@ -52,7 +52,7 @@ class HeldPrize:
 class SealedPrize:
     """The number of a mystery prize, and the controller's commitment to its secret amount."""
 
-    prize: Count
+    prize_number: Count = field(metadata=stored_as("prize"))
     commitment: Digest
 
 
@@ -60,12 +60,12 @@ class SealedPrize:
 class BroadcastWin:
     """A hit of a broadcast progressive level that the host has not read yet.
 
-    ``entry`` is the sequence number of its journal entry.
+    ``entry_sequence`` is the sequence number of its journal entry.
     """
 
     pool: str
     amount_cents: Count
-    entry: Count
+    entry_sequence: Count = field(metadata=stored_as("entry"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,6 @@ class ReceivedCommitment:
     """The commitment to a pool's mystery prize as first received (entry ``progressive.sealed``)."""
 
     pool: str
-    prize: Count
+    prize_number: Count = field(metadata=stored_as("prize"))
     """The number of the prize in its pool."""
     commitment: Digest

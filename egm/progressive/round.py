@@ -15,7 +15,7 @@ from egm.errors import InvariantError
 from egm.play.records.game_record import DrawRecord, LevelContribution, LevelHitRecord, LevelsPlayed
 from egm.progressive import posting
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.record_fields import Count
 from meters import Transfer
 from paytables import LevelHit, LevelShare
@@ -54,11 +54,11 @@ class ClaimedHit:
 
     pool: str
     level: str
-    after: int
+    contribution_number: int
     """The number of the contribution of the wager that hit the level."""
     shown_cents: int
     """The amount of the level, or of the won part of it, that this machine displayed at the hit."""
-    share: Fraction | None = None
+    won_share: Fraction | None = None
     """The part of the level that was won; None for the whole."""
 
 
@@ -79,32 +79,32 @@ class FormerPool:
     """A progressive level of an open game that is no longer in the cabinet file; what was won of it is still owed."""
 
     id: str
-    keeper: Keeper
+    keeper: LevelKeeper
 
     @property
     def is_own(self) -> bool:
         """Return whether this machine kept the progressive level itself, without a controller or host."""
-        return self.keeper is Keeper.MACHINE
+        return self.keeper is LevelKeeper.MACHINE
 
 
 @dataclass(slots=True)
 class ProgressiveRound:
     """The changes that one game makes to its progressive pools, until they are recorded."""
 
-    pools: Mapping[str, ProgressivePool | FormerPool]
+    pool_by_level: Mapping[str, ProgressivePool | FormerPool]
     """The progressive pools of the game, by the game's name of the level."""
-    fed_cents: Mapping[str, int]
+    contributed_cents_by_level: Mapping[str, int]
     """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
     level_access: LevelAccess
     claim_prefix: str
     """The beginning of the ids of the claims that this step of the game makes."""
-    earlier: LevelsPlayed
+    earlier_levels_played: LevelsPlayed
     """The contributions and hits of the game's earlier steps."""
     levels: dict[str, Level] = field(default_factory=dict)
     """The changed levels of this machine, by pool."""
     link_progress: dict[str, LinkProgress] = field(default_factory=dict)
     """The changed counts of contributions to linked levels, by pool."""
-    claims: dict[str, ClaimedHit] = field(default_factory=dict)
+    hit_by_claim_id: dict[str, ClaimedHit] = field(default_factory=dict)
     """The hits of linked levels, by the id of the claim to the controller."""
     broadcast_hits: list[tuple[str, int]] = field(default_factory=list)
     """The hits of broadcast levels, as pool and amount in minor units."""
@@ -117,21 +117,21 @@ class ProgressiveRound:
 
     def feed_pools(self, chance: RandomSource) -> None:
         """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
-        for name, pool in self.pools.items():
-            fed_cents = self.fed_cents[name]
+        for name, pool in self.pool_by_level.items():
+            fed_cents = self.contributed_cents_by_level[name]
             if isinstance(pool, FormerPool):
                 raise InvariantError(
                     f"the wager contributes to level {pool.id}, which this machine no longer has"
                 )
-            if pool.keeper is Keeper.CONTROLLER:
+            if pool.keeper is LevelKeeper.CONTROLLER:
                 self._contribute_to_controller(pool, fed_cents)
-            elif pool.keeper is Keeper.BROADCAST:
+            elif pool.keeper is LevelKeeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.level_access.find_shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             level_before = self.level_access.read_level(pool.id)
             odds = level_before.compute_mystery_odds(fed_cents)
-            self._replace_level(pool, level_before, level_before.contribute(fed_cents))
+            self._replace_level(pool, level_before, level_before.add_contribution(fed_cents))
             self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)
@@ -143,15 +143,15 @@ class ProgressiveRound:
         """
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
-            if name not in self.pools:
+            if name not in self.pool_by_level:
                 raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
-            self._record_hit(name, self.pools[name], mystery=False, share=share)
+            self._record_hit(name, self.pool_by_level[name], mystery=False, share=share)
 
     @property
     def build_levels_played(self) -> LevelsPlayed:
         """Return the game's contributions and hits for its first entry, for recall and audit."""
         return LevelsPlayed(
-            pool_by_level={name: pool.id for name, pool in self.pools.items()},
+            pool_by_level={name: pool.id for name, pool in self.pool_by_level.items()},
             contributions=tuple(self.contributions),
             mystery_draws=tuple(self.draws),
             hits=tuple(self.hits),
@@ -161,7 +161,7 @@ class ProgressiveRound:
     # ------------------------------------------------------------------ the parts of it
     def _contribute_to_controller(self, pool: ProgressivePool, fed_cents: int) -> None:
         """Contribute to a controller's progressive level, once for each stake that the wager contains."""
-        stake_cents = pool.definition.chance.stake_cents
+        stake_cents = pool.definition.stake_and_odds.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
         for _ in range(fed_cents // stake_cents):
@@ -183,10 +183,10 @@ class ProgressiveRound:
         """
         sequences = [
             contribution.contribution_number
-            for contribution in (*self.earlier.contributions, *self.contributions)
+            for contribution in (*self.earlier_levels_played.contributions, *self.contributions)
             if contribution.pool == pool.id
         ]
-        hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
+        hits = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
         if len(sequences) > 1 and hits < len(sequences):
             return sequences[-1 - hits] or 0
         return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
@@ -216,7 +216,7 @@ class ProgressiveRound:
             self._replace_level(pool, level_before, level_after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
-        if pool.keeper is Keeper.BROADCAST:
+        if pool.keeper is LevelKeeper.BROADCAST:
             amount_cents = self.level_access.find_shown_cents(pool.id)
             self.broadcast_hits.append((pool.id, amount_cents))
             self.hits.append(replace(hit, amount_cents=amount_cents))
@@ -224,8 +224,12 @@ class ProgressiveRound:
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.level_access.find_shown_cents(pool.id) * (share or 1))
         contribution_number = self._find_contribution_of_hit(pool)
-        self.claims[claim] = ClaimedHit(
-            pool=pool.id, level=name, after=contribution_number, shown_cents=shown_cents, share=share
+        self.hit_by_claim_id[claim] = ClaimedHit(
+            pool=pool.id,
+            level=name,
+            contribution_number=contribution_number,
+            shown_cents=shown_cents,
+            won_share=share,
         )
         self.hits.append(replace(hit, claim_id=claim, shown_cents=shown_cents))
 

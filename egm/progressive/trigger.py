@@ -14,13 +14,13 @@ each wager but the last covers the same number of them: all wagers of all machin
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, Protocol
 
 from egm.errors import LocalError
-from egm.progressive.level import Terms
-from egm.record_codec import RecordError, from_json, to_json
+from egm.progressive.level import LevelTerms
+from egm.record_codec import RecordError, from_json, stored_as, to_json
 from meters.transaction import JSON
 
 #: Bits of the random salt in a commitment.
@@ -43,48 +43,54 @@ class RandomSource(Protocol):
 class MysteryTrigger:
     """The secret of one mystery prize, which is prize number ``number`` of the level ``level``.
 
-    ``start`` is what the level showed when the secret was drawn; ``step`` is what each wager adds (both
-    exact, in minor units). ``drawn`` is one of ``points``. ``salt`` is hexadecimal.
+    ``start_amount`` is what the level showed when the secret was drawn; ``step`` is what each wager adds (both
+    exact, in minor units). ``drawn_point`` is one of ``point_count``. ``salt`` is hexadecimal.
     """
 
     level: str
     number: int
-    start: Fraction
+    start_amount: Fraction = field(metadata=stored_as("start"))
     step: Fraction
     ceiling_cents: int
-    drawn: int
+    drawn_point: int = field(metadata=stored_as("drawn"))
     salt: str
 
     @classmethod
     def draw(
-        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: RandomSource
+        cls,
+        level: str,
+        number: int,
+        start: Fraction,
+        terms: LevelTerms,
+        stake_cents: int,
+        random_source: RandomSource,
     ) -> "MysteryTrigger":
         """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
-        if not terms.mystery or terms.ceiling_cents is None:
+        if not terms.is_mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level} has no mystery prize")
         undrawn = cls(
             level=level,
             number=number,
-            start=start,
+            start_amount=start,
             step=stake_cents * terms.increment,
             ceiling_cents=terms.ceiling_cents,
-            drawn=0,
+            drawn_point=0,
             salt="",
         )
-        drawn_point = chance.below(undrawn.points, f"progressive.{level}")
-        salt = chance.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return replace(undrawn, drawn=drawn_point, salt=f"{salt:064x}")
+        drawn_point = random_source.below(undrawn.point_count, f"progressive.{level}")
+        salt = random_source.below(1 << _SALT_BITS, f"progressive.{level}.salt")
+        return replace(undrawn, drawn_point=drawn_point, salt=f"{salt:064x}")
 
     @property
-    def points(self) -> int:
+    def point_count(self) -> int:
         """Return the number of equally likely secret amounts; one if the progressive level starts at its ceiling."""
-        return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
+        return max(1, ((self.ceiling_cents - self.start_amount) / self.step).numerator)
 
     @property
-    def amount(self) -> Fraction:
+    def trigger_amount(self) -> Fraction:
         """Return the secret amount, exact: a wager that raises the progressive level to it wins."""
-        room = self.ceiling_cents - self.start
-        return self.start + max(Fraction(0), room) * Fraction(self.drawn + 1, self.points)
+        room = self.ceiling_cents - self.start_amount
+        return self.start_amount + max(Fraction(0), room) * Fraction(self.drawn_point + 1, self.point_count)
 
     @property
     def commitment(self) -> str:
@@ -96,7 +102,7 @@ class MysteryTrigger:
 
         Numbers that may be too large for some JSON readers are encoded as text, and so are fractions.
         """
-        return {**to_json(self), "drawn": str(self.drawn)}
+        return {**to_json(self), "drawn": str(self.drawn_point)}
 
     def to_text(self) -> str:
         """Return the secret's canonical text, over which the commitment is computed."""
@@ -110,7 +116,7 @@ class MysteryTrigger:
             trigger = from_json(cls, numbers, "its record")
             is_valid = (
                 trigger.step > 0
-                and 0 <= trigger.drawn < trigger.points
+                and 0 <= trigger.drawn_point < trigger.point_count
                 and len(trigger.salt) == _SALT_BITS // 4
             )
         except (KeyError, ValueError, RecordError) as error:

@@ -45,9 +45,9 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
             continue
-        if record.prize < prize:
+        if record.prize_number < prize:
             break
-        if record.prize == prize:
+        if record.prize_number == prize:
             first = record.commitment
     return find_earlier_commitment(machine.journal, level, prize) or first
 
@@ -68,14 +68,14 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
 def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
-    step = pool.definition.chance.stake_cents * terms.increment
+    step = pool.definition.stake_and_odds.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
         own_terms_text = f"here by {step} to {terms.ceiling_cents}"
         return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {own_terms_text}"
-    if not terms.base_cents <= trigger.start <= trigger.ceiling_cents:
-        return f"it starts from {trigger.start}; here from {terms.base_cents}"
-    if not int(trigger.amount) <= prize.amount_cents <= trigger.ceiling_cents:
-        return f"{prize.amount_cents} was not won at {trigger.amount}"
+    if not terms.base_cents <= trigger.start_amount <= trigger.ceiling_cents:
+        return f"it starts from {trigger.start_amount}; here from {terms.base_cents}"
+    if not int(trigger.trigger_amount) <= prize.amount_cents <= trigger.ceiling_cents:
+        return f"{prize.amount_cents} was not won at {trigger.trigger_amount}"
     return ""
 
 
@@ -193,7 +193,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             pool=record.pool,
             play_id=record.play_id,
             amount_cents=record.amount_cents,
-            why=record.why,
+            doubt_reason=record.why,
         )
     is_amount_open = (
         claim_record is not None and claim_record.way is None and claim_record.amount_cents is None
@@ -221,14 +221,14 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
     Return what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
-    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize_number=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == sealed:
         return ""
     received_commitment = find_received_commitment(machine, level, prize)
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
-            ReceivedCommitment(pool=level, prize=prize, commitment=commitment),
+            ReceivedCommitment(pool=level, prize_number=prize, commitment=commitment),
             state={key: sealed},
         )
         return ""

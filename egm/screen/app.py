@@ -207,10 +207,10 @@ class ScreenApp:
                 self.view = apply_message(self.view, message)
             except OutcomeError as error:
                 report_problem(str(error))
-        if news.link_lost:
+        if news.has_link_been_lost:
             self.view = mark_link_lost(self.view)
-            if news.error:
-                report_problem(f"machine: {news.error}")
+            if news.error_text:
+                report_problem(f"machine: {news.error_text}")
         if self.bench is not None:
             self._apply_bench_messages(self.bench, now)
 
@@ -227,8 +227,8 @@ class ScreenApp:
                 if self.view.key_turn_pending and self.view.bench is not bench_before:
                     self.view = replace(self.view, key_turn_pending=False)
                     self.act(REPEATED_MENU_KEY_ACTION)
-        if news.link_opened or news.link_lost:
-            self.view = replace(self.view, bench_linked=not news.link_lost, key_turn_pending=False)
+        if news.has_link_opened or news.has_link_been_lost:
+            self.view = replace(self.view, bench_linked=not news.has_link_been_lost, key_turn_pending=False)
         if self.view.is_drawer_open and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))

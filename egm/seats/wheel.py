@@ -11,7 +11,7 @@ recorded. No later number decides the games of that spin, and staff rule on them
 from collections.abc import Iterator
 from dataclasses import replace
 
-from egm.devices.interface import CommLost, DeviceEvent, WheelPhase, WheelTurned
+from egm.devices.interface import DeviceEvent, LineLost, WheelPhase, WheelTurned
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -36,7 +36,7 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
     wheel = machine.component(SharedTable).wheel
     if isinstance(report, WheelTurned):
         process_phase(machine, report)
-    elif isinstance(report, CommLost) and wheel is not None and wheel.device == report.device:
+    elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
         give_up_lost_spin(machine)
 
 

@@ -3,7 +3,7 @@
 A page builds its content from the machine's memory each time it is shown. It answers a touch with a result:
 stay, open a page, go back, or submit an event; only such an event, which the state table accepts or refuses,
 changes anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in
-the journal (:attr:`~egm.staff.keys.StaffKey.MENU`).
+the journal (:attr:`~egm.staff.keys.StaffKey.SERVICE_MENU`).
 """
 
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ class GoBack:
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """Result of an answered menu page: submit an event, then leave ``pages`` pages of the menu.
+    """Result of an answered menu page: submit an event, then leave ``pages_to_leave`` pages of the menu.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
     """

@@ -98,11 +98,12 @@ class FormField:
 class Form:
     """A form that staff fill in at the service menu, and the event that it submits.
 
-    ``persons`` is the number of persons who must authorise it; the profile may require two for a permission.
-    ``needs`` are the conditions for submitting it that the form shows in advance, each with whether it is met
-    now. They are guards that hold whenever the machine accepts the event: the event's rule has them as
-    guards, or applies only in states in which they hold. The text of each is ``service.needs.<guard>``.
-    ``subject`` is its section of the main menu; a form without one is opened from a page.
+    ``persons`` is the number of persons who must authorise it; the profile may require two for a
+    permission. ``submission_guards`` are the conditions for submitting it that the form shows in advance,
+    each with whether it is met now. They are guards that hold whenever the machine accepts the event: the
+    event's rule has them as guards, or applies only in states in which they hold. The text of each is
+    ``service.needs.<guard>``. ``subject`` is its section of the main menu; a form without one is opened
+    from a page.
     """
 
     id: str

@@ -98,7 +98,7 @@ def record_incident(machine: Machine, event: Event) -> None:
 class Register:
     """A register of the venue, as a query of the journal: which entries belong to it, and its columns.
 
-    It selects the entries of ``kinds`` whose records have the ``required_values`` (by field), and a value that is
+    It selects the entries of ``entry_kinds`` whose records have the ``required_values`` (by field), and a value that is
     not empty in the ``required_field``.
     """
 

@@ -43,7 +43,7 @@ class SheetLine:
 class InterventionSheet:
     """The sheet of one intervention.
 
-    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts, as
+    ``closed_time`` is empty while the intervention is open. The meters are by name, in minor units or counts, as
     they were before the intervention and after it.
     """
 

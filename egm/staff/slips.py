@@ -60,7 +60,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
-    fields = dict.fromkeys(template.names, "")
+    fields = dict.fromkeys(template.field_names, "")
     for names, text in (
         (("kind",), record.get("title", "")),
         (("site",), record.get("serial", "")),

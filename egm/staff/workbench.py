@@ -44,7 +44,7 @@ class DeviceWorkbench:
         news = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
         news.appendleft(_format_report(event))
         match event:
-            case device.Identified(identity=identity):
+            case device.DeviceIdentified(identity=identity):
                 self.identities[event.device] = identity
             case device.DoorChanged(door=door, open=is_open):
                 self._record_input(f"door:{door}", on=is_open)
@@ -74,7 +74,7 @@ def _format_report(event: device.DeviceEvent) -> str:
             continue
         if isinstance(value, device.Barcode):
             value = "a ticket"
-        elif isinstance(value, device.Note):
+        elif isinstance(value, device.Banknote):
             value = f"a note of {value.amount_cents}"
         parts.append(f"{part.name}={value if isinstance(value, str | int) else _format_value(value)}")
     return f"{type(event).__name__} {' '.join(parts)}".strip()

@@ -43,7 +43,7 @@ def build_carried_decision() -> ClaimDecision:
 
 def build_paid_decision(cents: int) -> ClaimDecision:
     """Return the decision of staff at a memory clear that a claim was paid by hand."""
-    return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, by="A. Tremblay")
+    return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, payer="A. Tremblay")
 
 
 def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> Clearance:

@@ -9,8 +9,8 @@ from fractions import Fraction
 from egm.config.levels import Kind
 from egm.progressive import messages as m
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Level, Terms
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.level import Level, LevelTerms
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 
 #: The probability that a game wins the controller's level.
 ODDS = Fraction(1, 500)
@@ -20,17 +20,17 @@ def create_pool(
     level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
 ) -> ProgressivePool:
     """Return a pool in which a test machine plays for a linked progressive level with this name."""
-    terms = Terms(base_cents=1500, increment=increment)
+    terms = LevelTerms(base_cents=1500, increment=increment)
     return ProgressivePool(
         game="game",
         level="top",
-        keeper=Keeper.CONTROLLER,
+        keeper=LevelKeeper.CONTROLLER,
         definition=LevelDefinition(
             id=level,
             names={"en": level, "fr": level},
             kind=Kind.LINKED,
             terms=terms,
-            chance=LevelStakeAndOdds(stake_cents=stake_cents, odds=ODDS),
+            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=ODDS),
         ),
     )
 
@@ -38,8 +38,10 @@ def create_pool(
 class SmallController:
     """Small progressive controller for tests: its levels, every machine's contributions, and the awards it locked."""
 
-    def __init__(self, *levels: str, terms: Terms | None = None) -> None:
-        default_terms = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+    def __init__(self, *levels: str, terms: LevelTerms | None = None) -> None:
+        default_terms = terms or LevelTerms(
+            base_cents=1500, increment=Fraction(1, 70), hidden_share=Fraction(1, 1000)
+        )
         self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
         self.counted: Counter[tuple[str, str]] = Counter()
         self.joined: set[tuple[str, str]] = set()
@@ -119,7 +121,7 @@ class SmallController:
             )
         if message.sequence == counted_sequence + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
-            self.levels[message.level] = self.levels[message.level].contribute(message.wager_cents)
+            self.levels[message.level] = self.levels[message.level].add_contribution(message.wager_cents)
             self.counted[key] = message.sequence
         return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
 
@@ -142,7 +144,7 @@ class SmallController:
                 level=message.level,
                 claim=message.claim,
                 amount_cents=amount,
-                order=self.levels[message.level].hits,
+                order=self.levels[message.level].hit_count,
             )
         return self.awards[message.claim]
 

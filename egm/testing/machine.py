@@ -18,7 +18,7 @@ from egm.app.features import FEATURES, build_menu
 from egm.app.removed_devices import settle_removed_devices_and_hosts
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
-from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
+from egm.devices.interface import Banknote, Barcode, Devices, PrintState, TicketJob
 from egm.gaming_day import UTC_GAMING_DAY, GamingDay
 from egm.host.ticket_recovery import open_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
@@ -184,7 +184,7 @@ class OrderRecorder:
         self.messages: list[object] = []
         self.orders: list[tuple[str, int]] = []
         self.ledgers: DeviceLedgers | None = None
-        self.offered: dict[int, Note | Barcode] = {}
+        self.offered: dict[int, Banknote | Barcode] = {}
         self.jobs: list[TicketJob] = []
         self.payouts: list[tuple[str, int]] = []
 
@@ -436,7 +436,7 @@ class MachineRig:
     def offer(self, amount_cents: int) -> None:
         """Report a bill of this amount in escrow, before the machine decides about it."""
         self._escrow += 1
-        self.hands.offered[self._escrow] = Note(amount_cents)
+        self.hands.offered[self._escrow] = Banknote(amount_cents)
         self.engine.submit(
             Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=self._escrow, amount_cents=amount_cents))
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
@@ -52,7 +52,7 @@ def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
 
     def changed() -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
-        current_snapshot = snapshot(room.engine)
+        current_snapshot = build_snapshot(room.engine)
         for line in lines:
             line.process_change(current_snapshot)
 
@@ -69,7 +69,7 @@ class LoopLine(SasLineService):
         """Serve the SAS line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
-        self._watch.begin()
+        self._watch.start()
         self.served = True
         try:
             await self._loop.create_future()
@@ -145,9 +145,9 @@ class HostWire:
                         self.waiting.append(action)
                         output += self._perform(self.channel.reply_busy(request))
                         continue
-                    assert poll.effect is not None
+                    assert poll.effect_function is not None
                     try:
-                        reply = poll.effect(self.host, request)
+                        reply = poll.effect_function(self.host, request)
                     except MalformedPollError:
                         reply = None
                     self._take_news()

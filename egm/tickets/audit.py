@@ -33,7 +33,7 @@ class LedgerAnchor:
     """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
     start_move_number: int = field(metadata=stored_as("from"))
     """The number of the ledger's last move when this journal began (by a memory clear or a restored ledger)."""
-    base: Mapping[str, int]
+    starting_cents_by_account: Mapping[str, int] = field(metadata=stored_as("base"))
     """What the ledger contained when this journal began, in minor units by account of the journal."""
     move_number: int = field(metadata=stored_as("place"))
     """The number of the recorded move in the ledger."""
@@ -96,7 +96,7 @@ def compare_ledger_with_journal(
     is what the ledger already contained when the journal began.
     """
     if machine_serial is None:
-        records = list(store.records())
+        records = list(store.iter_records())
         serials = _find_issuers(records) or _find_redeeming_machines(records)
         if len(serials) > 1:
             raise OperatorError(f"this ledger is shared: give --serial, one of {', '.join(sorted(serials))}")
@@ -123,7 +123,9 @@ def find_disagreement(
     """
     if exchange_error := _find_exchange_error(store, anchor):
         return exchange_error
-    for pair in compare_ledger_with_journal(store, balance_cents, machine_serial, anchor.base):
+    for pair in compare_ledger_with_journal(
+        store, balance_cents, machine_serial, anchor.starting_cents_by_account
+    ):
         if not pair.is_equal:
             return (
                 f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
@@ -141,7 +143,8 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
-        f"the ticket ledger ends at move {store.end[0]}, but is not the one that the journal recorded at move"
+        f"the ticket ledger ends at move {store.last_move[0]}, but is not the one that the journal "
+        "recorded at move"
         f" {anchor.move_number}: it was replaced by an older ledger or by that of another machine"
     )
 

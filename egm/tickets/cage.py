@@ -14,7 +14,13 @@ from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
 from egm.tickets.record import LIFE_CYCLE, TicketAction, TicketMove, TicketRecord
-from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock_for_redemption
+from egm.tickets.redemption import (
+    TicketRedemption,
+    TicketRefusal,
+    TicketRefusalReason,
+    end_redemption,
+    lock_for_redemption,
+)
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
@@ -23,7 +29,7 @@ _NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced
 
 
 @dataclass(frozen=True, slots=True)
-class Payee:
+class TicketPayee:
     """The person to whom the cage pays a ticket, if the venue requires them to be recorded (H-14, Q-01)."""
 
     name: str
@@ -38,10 +44,10 @@ class RegisterLine:
     """The ticket with all actions recorded on it."""
     payment_move: TicketMove
     """The redemption of the ticket at the cage."""
-    payee: Payee
+    payee: TicketPayee
 
 
-class Cage:
+class TicketCage:
     """The actions of one cashier on the tickets of a ledger.
 
     The caller has enrolled and authenticated ``person``, and ``second`` if a second person is required. If
@@ -72,7 +78,7 @@ class Cage:
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
 
-    def pay_ticket(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
+    def pay_ticket(self, number: str, payee: TicketPayee | None = None) -> TicketRedemption | TicketRefusal:
         """Redeem a ticket for cash; it is durable when this returns. Only then hand over the money.
 
         Raises :class:`OperatorError` if the venue requires a second person or the payee's name and it is
@@ -80,7 +86,7 @@ class Cage:
         """
         at = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
-            record = self._store.get(number)
+            record = self._store.find_ticket(number)
             redemption_id = f"{self._by}:{number}:{1 if record is None else len(record.moves)}"
             answer = lock_for_redemption(
                 self._store,
@@ -91,7 +97,7 @@ class Cage:
                 at=at,
                 refuse=self._find_cash_refusal,
             )
-            if isinstance(answer, Refusal):
+            if isinstance(answer, TicketRefusal):
                 return answer
             self._require_second_person(answer.ticket, CageAct.PAY)
             _require_payee(answer.ticket, payee)
@@ -132,7 +138,7 @@ class Cage:
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
-            record = self._store.get(number)
+            record = self._store.find_ticket(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
             allowed_states, _ = LIFE_CYCLE[action]
@@ -142,9 +148,9 @@ class Cage:
                     f"the cage: the ticket is {record.state}; {action} requires it to be {state_names}"
                 )
             self._require_second_person(record.ticket, act)
-            redemption_id = None if record.lock is None else record.lock.redemption_id
+            redemption_id = None if record.current_lock is None else record.current_lock.redemption_id
             details = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
-            ticket_record = self._store.move(
+            ticket_record = self._store.record_move(
                 number, action, at=at, by=self._by, redemption_id=redemption_id, details=details
             )
         self._store.store_head()
@@ -155,18 +161,20 @@ class Cage:
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
-    def _find_cash_refusal(self, record: TicketRecord) -> Refusal | None:
+    def _find_cash_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
         if ticket.machine_serial == HOST_ISSUER:
-            return Refusal(Reason.HOST_OWES)
+            return TicketRefusal(TicketRefusalReason.HOST_OWES)
         if not self._is_accounted(record):
-            return Refusal(Reason.NOT_OURS, record.issue_id)
+            return TicketRefusal(TicketRefusalReason.NOT_OURS, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
-            return Refusal(Reason.WRONG_KIND, ticket.kind.value)
+            return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
         past = self._date_is_known and record.is_expired_at(self._clock.now())
         if past and load_template(ticket.template).cage.expired == "refused":
-            return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+            return TicketRefusal(
+                TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+            )
         return None
 
 
@@ -177,14 +185,14 @@ def is_ticket_number(number: str) -> bool:
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
     """Yield the cash payments of tickets with a recorded payee, newest ticket first (QC-VLM 40)."""
-    for record in store.records(TicketState.REDEEMED):
+    for record in store.iter_records(TicketState.REDEEMED):
         payee = record.moves[-1].details.get("payee")
         if isinstance(payee, Mapping):
-            recipient = Payee(str(payee["name"]), str(payee["address"]))
+            recipient = TicketPayee(str(payee["name"]), str(payee["address"]))
             yield RegisterLine(record, record.moves[-1], recipient)
 
 
-def _require_payee(ticket: Ticket, payee: Payee | None) -> None:
+def _require_payee(ticket: Ticket, payee: TicketPayee | None) -> None:
     """Raise OperatorError if the venue requires the payee's data for this ticket and some are missing."""
     above = load_template(ticket.template).register_from_cents
     if above is None or ticket.amount_cents < above:

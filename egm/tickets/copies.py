@@ -127,7 +127,7 @@ class TicketLedgerCopies:
         self._prove = prove
         self._read_only = read_only
         self._changing = False
-        self._logged: int | None = None
+        self._logged_move_number: int | None = None
         with ExitStack() as cleanup:
             try:
                 if not read_only:
@@ -175,7 +175,7 @@ class TicketLedgerCopies:
         if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._prove:
-            self.verify()
+            self.verify_moves()
 
     def _check_format_and_find_content(self) -> bool:
         """Return whether the ledger's database has any content. Raises TicketLedgerDamaged for an unknown format."""
@@ -214,7 +214,7 @@ class TicketLedgerCopies:
 
     def _rebuild_database(self, reason: str) -> None:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
-        count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
+        count = sum(1 for _ in self._log.iter_rows())  # raises if the log is damaged too
         if not count:
             raise TicketLedgerDamaged(f"{reason}; it cannot be rebuilt, because {LOG_NAME} is empty")
         self._database.close()
@@ -244,11 +244,11 @@ class TicketLedgerCopies:
 
         Unless ``thorough``, only their last moves are compared.
         """
-        database_end = self.end()
-        if database_end == self._log.end() and not thorough:
+        database_end = self.find_last_move()
+        if database_end == self._log.read_last_move() and not thorough:
             return
         try:
-            logged_rows = list(self._log.rows())
+            logged_rows = list(self._log.iter_rows())
         except TicketLedgerDamaged as error:
             if self._log.find_last_move_number() > database_end[0]:
                 raise _CopiesContradict(
@@ -290,11 +290,11 @@ class TicketLedgerCopies:
             return
         with self._run_transaction():
             self._reconcile_copies()
-            old_end = self.end()
+            old_end = self.find_last_move()
             yield
             rows = self._select_rows("WHERE place > ? ORDER BY place", old_end[0])
             if rows:
-                self._logged = self._log.append(rows)
+                self._logged_move_number = self._log.append(rows)
 
     @contextmanager
     def _run_transaction(self) -> Iterator[None]:
@@ -305,13 +305,13 @@ class TicketLedgerCopies:
             yield
             self.run("COMMIT")
         except BaseException:
-            if self._logged is not None:
-                self._log.truncate_to(self._logged)
+            if self._logged_move_number is not None:
+                self._log.truncate_to(self._logged_move_number)
             with suppress(MediumError):  # SQLite may have rolled back by itself
                 self._database.execute("ROLLBACK")
             raise
         finally:
-            self._changing, self._logged = False, None
+            self._changing, self._logged_move_number = False, None
 
     def insert(self, row: Row) -> None:
         """Insert one move into the ledger's database; a ticket's first move also brings the ticket's data."""
@@ -320,7 +320,7 @@ class TicketLedgerCopies:
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
-    def end(self) -> End:
+    def find_last_move(self) -> End:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return EMPTY_LOG_END if last_move is None else (last_move[0], last_move[1])
@@ -340,7 +340,7 @@ class TicketLedgerCopies:
             raise TicketLedgerDamaged(f"{self.path}: the moves of ticket {mask_number(number)} are missing")
         return rows
 
-    def verify(self) -> int:
+    def verify_moves(self) -> int:
         """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves."""
         if self._read_only:
             return self._verify_reading()
@@ -377,7 +377,7 @@ class TicketLedgerCopies:
         except JournalUnwritable as error:
             raise TicketLedgerDamaged(str(error)) from None
         try:
-            return list(log.rows())
+            return list(log.iter_rows())
         finally:
             log.close()
 

@@ -32,7 +32,14 @@ from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, Venue
 from egm.tickets.record import Enrolment, TicketAction, TicketRecord
-from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock_for_redemption
+from egm.tickets.redemption import (
+    TicketRedemption,
+    TicketRefusal,
+    TicketRefusalReason,
+    end_redemption,
+    is_locked_for_redemption,
+    lock_for_redemption,
+)
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
@@ -51,9 +58,9 @@ class TicketRules:
     """The largest amount of a ticket, in minor units; a larger one is paid by hand."""
     valid_days: int | None = None
     """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
-    allowance: int | None = None
+    unread_own_tickets_max: int | None = None
     """The most tickets that this machine numbered and the host does not know yet; None without a host."""
-    unread: int | None = None
+    unread_tickets_max: int | None = None
     """The most tickets, with numbers of any origin, that the host does not know yet; None without a host."""
 
 
@@ -63,7 +70,7 @@ class UnfinishedTickets:
 
     tickets: tuple[TicketRecord, ...]
     """The tickets whose number is reserved but which are not known to be printed."""
-    redemptions: tuple[Redemption, ...]
+    redemptions: tuple[TicketRedemption, ...]
     """The redemptions for which this machine has locked a ticket."""
 
 
@@ -73,7 +80,7 @@ class TicketIssuer:
 
     serial: str
     operator_number: str
-    house: Venue
+    venue: Venue
     """The venue that issues the tickets."""
 
 
@@ -127,7 +134,7 @@ class TicketDesk:
         date_is_known: Callable[[], bool] = lambda: True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
-        load_template(rules.template).check_house(machine.house)
+        load_template(rules.template).check_house(machine.venue)
         self._store = store
         self._machine = machine
         self._rules = rules
@@ -143,7 +150,7 @@ class TicketDesk:
         return self._store
 
     # ------------------------------------------------------------------ out
-    def prepare(
+    def prepare_ticket(
         self,
         issue_id: str,
         amount_cents: int,
@@ -153,7 +160,7 @@ class TicketDesk:
         printed: PrintedTerms | None = None,
         number: str | None = None,
         witness: str = "",
-    ) -> Ticket | Refusal:
+    ) -> Ticket | TicketRefusal:
         """Reserve a number for a ticket and return the ticket, or why it is refused; durable when it returns.
 
         The ticket becomes money only with :meth:`record_printed`. ``printed`` replaces the machine's own
@@ -183,9 +190,9 @@ class TicketDesk:
                 return refusal
             number = number or self._find_fresh_number(kind)
             if number is None:
-                return Refusal(Reason.NOT_ENROLLED)
+                return TicketRefusal(TicketRefusalReason.NOT_ENROLLED)
             issued_at = self._read_clock()
-            venue_terms = printed or PrintedTerms(self._machine.house, self._rules.valid_days)
+            venue_terms = printed or PrintedTerms(self._machine.venue, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
                 sequence=self._store.find_next_sequence(self._machine.serial),
@@ -217,7 +224,7 @@ class TicketDesk:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
         return self._move_once(number, TicketAction.ISSUE).ticket
 
-    def failed(self, number: str, why: str) -> None:
+    def record_failed_print(self, number: str, why: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
@@ -227,11 +234,11 @@ class TicketDesk:
     def holds_redemption(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the ticket may be credited."""
         record = self._store.find_by_redemption(redemption_id)
-        return record is not None and is_held(record, redemption_id, self._machine.serial)
+        return record is not None and is_locked_for_redemption(record, redemption_id, self._machine.serial)
 
     def has_ticket(self, number: str) -> bool:
         """Return whether the ticket ledger has a ticket with this number."""
-        return self._store.get(number) is not None
+        return self._store.find_ticket(number) is not None
 
     # ------------------------------------------------------------------ in
     def is_ticket_number(self, digits: str) -> bool:
@@ -240,7 +247,7 @@ class TicketDesk:
 
     def admit_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
-    ) -> Redemption | Refusal:
+    ) -> TicketRedemption | TicketRefusal:
         """Lock a ticket whose value the host has stated; return the redemption, or why it is refused. Durable.
 
         If this ledger does not have the ticket, the ticket is entered as issued by the host, so that it is
@@ -249,11 +256,13 @@ class TicketDesk:
         """
         machine_serial, at = self._machine.serial, self._read_clock()
         with self._store.transaction():
-            record = self._store.get(number)
+            record = self._store.find_ticket(number)
             if record is None:
                 self._enter_host_ticket(redemption_id, number, kind, amount_cents)
             elif (record.ticket.kind, record.ticket.amount_cents) != (kind, amount_cents):
-                return Refusal(Reason.AMOUNT, f"{record.ticket.amount_cents} cents {record.ticket.kind}")
+                return TicketRefusal(
+                    TicketRefusalReason.AMOUNT, f"{record.ticket.amount_cents} cents {record.ticket.kind}"
+                )
             return lock_for_redemption(
                 self._store,
                 redemption_id,
@@ -280,13 +289,13 @@ class TicketDesk:
             expires_at=None,
             machine_serial=HOST_ISSUER,
             operator_number="",
-            house=self._machine.house,
+            house=self._machine.venue,
             template=self._rules.template,
         )
         self._store.reserve_ticket(f"{redemption_id}.host", ticket, by=HOST_ISSUER)
-        self._store.move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
+        self._store.record_move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
 
-    def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
+    def redeem_begin(self, redemption_id: str, number: str) -> TicketRedemption | TicketRefusal:
         """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.
 
         The same id and digits return the same result while the redemption is open. The lock does not expire,
@@ -330,23 +339,23 @@ class TicketDesk:
         """Return this machine's tickets and redemptions that are still in progress."""
         serial = self._machine.serial
         return UnfinishedTickets(
-            tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
+            tuple(self._store.iter_records(TicketState.RESERVED, machine_serial=serial)),
             tuple(
-                Redemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
-                for record in self._store.records(TicketState.PENDING)
-                if (lock := record.lock) is not None and lock.by == serial
+                TicketRedemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
+                for record in self._store.iter_records(TicketState.PENDING)
+                if (lock := record.current_lock) is not None and lock.by == serial
             ),
         )
 
     # ------------------------------------------------------------------ the host
-    def enrol(self, validation_id: int, sequence: int) -> None:
+    def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store, durably, the validation identifier and the starting sequence that the host assigns (SAS 4C)."""
-        self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
+        self._store.store_enrolment(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property
-    def enrolment(self) -> Enrolment | None:
+    def current_enrolment(self) -> Enrolment | None:
         """Return the host's validation identifier of this machine and the sequence number last used, or None."""
-        return self._store.enrolment(self._machine.serial)
+        return self._store.find_enrolment(self._machine.serial)
 
     def list_unreported(self) -> list[TicketRecord]:
         """Return this machine's printed tickets that the host does not know yet, oldest first."""
@@ -361,18 +370,21 @@ class TicketDesk:
         """Return the clock's time in whole seconds."""
         return self._clock.now().replace(microsecond=0)
 
-    def _find_issue_refusal(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
+    def _find_issue_refusal(
+        self, amount_cents: int, kind: TicketKind, *, from_host: bool
+    ) -> TicketRefusal | None:
         """Return why no ticket of this kind and amount may be issued now, or None."""
         if not self._date_is_known():
-            return Refusal(Reason.CLOCK)
+            return TicketRefusal(TicketRefusalReason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
-            return Refusal(
-                Reason.ABOVE_LIMIT, f"{amount_cents} is above the limit of {self._rules.limit_cents}"
+            return TicketRefusal(
+                TicketRefusalReason.ABOVE_LIMIT,
+                f"{amount_cents} is above the limit of {self._rules.limit_cents}",
             )
-        allowance = self._rules.unread if from_host else self._rules.allowance
+        allowance = self._rules.unread_tickets_max if from_host else self._rules.unread_own_tickets_max
         if allowance is not None and len(self.list_unreported()) >= allowance:
-            return Refusal(
-                Reason.ALLOWANCE_USED,
+            return TicketRefusal(
+                TicketRefusalReason.ALLOWANCE_USED,
                 f"the host has not read the last {allowance} tickets, the most that may wait",
             )
         return None
@@ -387,23 +399,25 @@ class TicketDesk:
         for _ in range(_FREE_NUMBER_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
             number = self._numbering(kind, enrolment)
-            if number is None or self._store.get(number) is None:
+            if number is None or self._store.find_ticket(number) is None:
                 return number
         if enrolment is not None:
             return None
         raise TicketOrderError(f"no unused ticket number was found in {_FREE_NUMBER_TRIES} tries")
 
-    def _find_redemption_refusal(self, record: TicketRecord) -> Refusal | None:
+    def _find_redemption_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
         if self._date_is_known() and record.is_expired_at(self._read_clock()):
-            return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+            return TicketRefusal(
+                TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+            )
         if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
-            return Refusal(Reason.NOT_OURS, record.issue_id)
+            return TicketRefusal(TicketRefusalReason.NOT_OURS, record.issue_id)
         if ticket.kind.is_receipt:
-            return Refusal(Reason.WRONG_KIND, ticket.kind.value)
+            return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
         if ticket.currency != self._rules.currency:
-            return Refusal(Reason.CURRENCY, ticket.currency)
+            return TicketRefusal(TicketRefusalReason.CURRENCY, ticket.currency)
         return None
 
     def _move_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
@@ -412,7 +426,7 @@ class TicketDesk:
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):
                 return record
-            return self._store.move(
+            return self._store.record_move(
                 number, action, at=self._read_clock(), by=self._machine.serial, details=details
             )
 

@@ -59,7 +59,7 @@ class TicketMoveLog:
         """Close the log file of the ticket ledger."""
         self._file.close()
 
-    def end(self) -> End | None:
+    def read_last_move(self) -> End | None:
         """Return the number and digest of the last move, read from the log's last line.
 
         None if the last line does not suffice, so that the whole log must be read.
@@ -75,7 +75,7 @@ class TicketMoveLog:
             return build_end_after(json.loads(lines[-2])[-1])
         return None
 
-    def rows(self) -> Iterator[Row]:
+    def iter_rows(self) -> Iterator[Row]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
         last_end = EMPTY_LOG_END
         for _, rows in self._iter_lines():

@@ -86,7 +86,7 @@ class TicketRecord:
         return self.moves[-1].state
 
     @property
-    def lock(self) -> TicketMove | None:
+    def current_lock(self) -> TicketMove | None:
         """Return the action that locked the ticket for its open or completed redemption, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None

@@ -13,7 +13,7 @@ from egm.tickets.store import TicketStore
 from meters.transaction import JSON
 
 
-class Reason(StrEnum):
+class TicketRefusalReason(StrEnum):
     """Why a ticket is not issued or not accepted; the screen and the cashier have a text for each."""
 
     # issuing
@@ -56,15 +56,15 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class TicketRefusal:
     """Refusal to issue or accept a ticket, with the reason."""
 
-    reason: Reason
+    reason: TicketRefusalReason
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redemption:
+class TicketRedemption:
     """A ticket locked to one redeemer (a machine or a cashier), and its value."""
 
     redemption_id: str
@@ -75,16 +75,16 @@ class Redemption:
 class LockedTicket:
     """The ticket in escrow, if any, that is locked in the ticket ledger but not yet ordered into the box."""
 
-    redemption: Redemption | None = None
+    redemption: TicketRedemption | None = None
 
 
 #: Reason to refuse a ticket, by the state that is not ISSUED.
 _REFUSAL_REASON_BY_STATE: Final = {
-    TicketState.RESERVED: Reason.NOT_PRINTED,
-    TicketState.PENDING: Reason.PENDING,
-    TicketState.REDEEMED: Reason.REDEEMED,
-    TicketState.VOID: Reason.VOID,
-    TicketState.EXPIRED: Reason.EXPIRED,
+    TicketState.RESERVED: TicketRefusalReason.NOT_PRINTED,
+    TicketState.PENDING: TicketRefusalReason.PENDING,
+    TicketState.REDEEMED: TicketRefusalReason.REDEEMED,
+    TicketState.VOID: TicketRefusalReason.VOID,
+    TicketState.EXPIRED: TicketRefusalReason.EXPIRED,
 }
 
 
@@ -96,8 +96,8 @@ def lock_for_redemption(
     *,
     by: str,
     at: datetime,
-    refuse: Callable[[TicketRecord], Refusal | None],
-) -> Redemption | Refusal:
+    refuse: Callable[[TicketRecord], TicketRefusal | None],
+) -> TicketRedemption | TicketRefusal:
     """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
 
     Every redemption starts here. ``reads`` returns whether the digits have the form of a ticket number;
@@ -108,27 +108,29 @@ def lock_for_redemption(
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
         if locked_record is not None:
-            if locked_record.ticket.number != number or not is_held(locked_record, redemption_id, by):
+            if locked_record.ticket.number != number or not is_locked_for_redemption(
+                locked_record, redemption_id, by
+            ):
                 raise TicketOrderError(
                     f"redemption {redemption_id}: already used for {locked_record.ticket.masked}"
                 )
-            return Redemption(redemption_id=redemption_id, ticket=locked_record.ticket)
+            return TicketRedemption(redemption_id=redemption_id, ticket=locked_record.ticket)
         if not reads(number):
-            return Refusal(Reason.MISREAD)
-        record = store.get(number)
+            return TicketRefusal(TicketRefusalReason.MISREAD)
+        record = store.find_ticket(number)
         if record is None:
-            return Refusal(Reason.UNKNOWN)
+            return TicketRefusal(TicketRefusalReason.UNKNOWN)
         if record.state in _REFUSAL_REASON_BY_STATE:
             last_move = record.moves[-1]
-            return Refusal(
+            return TicketRefusal(
                 _REFUSAL_REASON_BY_STATE[record.state],
                 f"{last_move.at:%Y-%m-%d %H:%M:%S} UTC, {last_move.by}",
             )
         refusal = refuse(record)
         if refusal is not None:
             return refusal
-        store.move(number, TicketAction.LOCK, at=at, by=by, redemption_id=redemption_id)
-        return Redemption(redemption_id=redemption_id, ticket=record.ticket)
+        store.record_move(number, TicketAction.LOCK, at=at, by=by, redemption_id=redemption_id)
+        return TicketRedemption(redemption_id=redemption_id, ticket=record.ticket)
 
 
 def end_redemption(
@@ -153,17 +155,17 @@ def end_redemption(
             )
         if any(move.action is action and move.redemption_id == redemption_id for move in record.moves):
             return record
-        if record.lock is None or record.lock.redemption_id != redemption_id:
+        if record.current_lock is None or record.current_lock.redemption_id != redemption_id:
             raise TicketOrderError(
                 f"redemption {redemption_id}: {action} is not possible, because the redemption ended in another way"
             )
         number = record.ticket.number
-        return store.move(number, action, at=at, by=by, redemption_id=redemption_id, details=details)
+        return store.record_move(number, action, at=at, by=by, redemption_id=redemption_id, details=details)
 
 
-def is_held(record: TicketRecord, redemption_id: str, by: str) -> bool:
+def is_locked_for_redemption(record: TicketRecord, redemption_id: str, by: str) -> bool:
     """Return whether a ticket is now locked to the redeemer ``by`` under this redemption id."""
-    lock_move = record.lock
+    lock_move = record.current_lock
     return (
         record.state is TicketState.PENDING
         and lock_move is not None

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from egm.tickets.barcode import QUIET_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket
-from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
+from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, TemplateLine, TicketTemplate
 
 #: Dots per inch, exactly eight per millimetre.
 RENDER_DOTS_PER_INCH: Final = DOTS_PER_MM * 25.4
@@ -31,13 +31,13 @@ _BLACK, _WHITE = 0, 1
 _ANCHOR_BY_ALIGNMENT: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 
 
-def draw_ticket(ticket: Ticket, template: Template, language: str) -> Image.Image:
+def draw_ticket(ticket: Ticket, template: TicketTemplate, language: str) -> Image.Image:
     """Draw the ticket as a picture of 1248 x 520 dots, one bit each; the bar code is exact to the dot.
 
     Raises :class:`InvalidTicket` if the text of a line cannot be made small enough for its space.
     """
     image = Image.new("1", (WIDTH_MM * DOTS_PER_MM, HEIGHT_MM * DOTS_PER_MM), _WHITE)
-    texts = template.texts(ticket, language)
+    texts = template.build_texts(ticket, language)
     for line in template.lines:
         if texts[line.name]:
             _draw_line(image, line, texts[line.name])
@@ -62,7 +62,7 @@ def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
     return stream.getvalue()
 
 
-def _to_dots(millimetres: float) -> int:
+def _convert_to_dots(millimetres: float) -> int:
     """Return a length in millimetres as a whole number of printed dots."""
     return round(millimetres * DOTS_PER_MM)
 
@@ -73,26 +73,26 @@ def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(_FONTS / _FONT_FILE_BY_NAME[name], dots)
 
 
-def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
+def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
     """Return the font for a line of the ticket, as large as the line's size and width allow."""
-    room = _to_dots(line.width_mm)
-    for dots in range(_to_dots(line.size_mm), _TEXT_DOTS_MIN - 1, -1):
+    room = _convert_to_dots(line.width_mm)
+    for dots in range(_convert_to_dots(line.size_mm), _TEXT_DOTS_MIN - 1, -1):
         font = _load_font(line.font, dots)
         if font.getlength(text) <= room:
             return font
     raise InvalidTicket(f"ticket line {line.name}: {text!r} does not fit into {line.width_mm} mm")
 
 
-def _draw_line(image: Image.Image, line: Line, text: str) -> None:
+def _draw_line(image: Image.Image, line: TemplateLine, text: str) -> None:
     """Draw one line of the ticket's template, turned if the template says so."""
     font = _fit_font(line, text)
-    x, y = _to_dots(line.at_mm[0]), _to_dots(line.at_mm[1])
+    x, y = _convert_to_dots(line.at_mm[0]), _convert_to_dots(line.at_mm[1])
     if not line.turn:
         draw = ImageDraw.Draw(image)
         draw.fontmode = "1"
         draw.text((x, y), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align])
         return
-    length, depth = _to_dots(line.width_mm), _to_dots(line.size_mm * 1.5)
+    length, depth = _convert_to_dots(line.width_mm), _convert_to_dots(line.size_mm * 1.5)
     strip = Image.new("1", (length, depth), _WHITE)
     draw = ImageDraw.Draw(strip)
     draw.fontmode = "1"
@@ -103,11 +103,13 @@ def _draw_line(image: Image.Image, line: Line, text: str) -> None:
     image.paste(turned_strip, (x - depth // 2, y - offset))
 
 
-def _draw_bars(image: Image.Image, digits: str, template: Template) -> None:
+def _draw_bars(image: Image.Image, digits: str, template: TicketTemplate) -> None:
     """Draw the ticket's bar code at its position in the template."""
     code = template.barcode
-    left_edge = _to_dots(code.at_mm[0]) - compute_width_modules(TICKET_NUMBER_DIGITS) * code.module_dots // 2
-    top, bottom = _to_dots(code.at_mm[1]), _to_dots(code.at_mm[1] + code.height_mm) - 1
+    left_edge = (
+        _convert_to_dots(code.at_mm[0]) - compute_width_modules(TICKET_NUMBER_DIGITS) * code.module_dots // 2
+    )
+    top, bottom = _convert_to_dots(code.at_mm[1]), _convert_to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
     x = left_edge + QUIET_MODULES * code.module_dots
     for index, modules in enumerate(encode_barcode_widths(digits)):

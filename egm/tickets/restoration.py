@@ -75,7 +75,7 @@ def restore_ticket_ledger(
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
             _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", at=at)
             store.merge_write_ahead_log()
-            head_value = encode_head(store.end)
+            head_value = encode_head(store.last_move)
         _replace_files(folder, second, new_folder)
         head = read_ledger_head(DiskStorage(), folder, second, key)
         head.remove()
@@ -92,7 +92,7 @@ def _redeem_accepted_tickets(
 ) -> None:
     """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
     details = {"why": "the journal had taken it in"}
-    for record in list(store.records(*_MOVES_TO_REDEEMED_BY_STATE)):
+    for record in list(store.iter_records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
         redemption_id = find_redemption(number)
         if redemption_id is None:
@@ -102,7 +102,7 @@ def _redeem_accepted_tickets(
         elif store.find_by_redemption(redemption_id) is not None:  # locked and released again before
             redemption_id = f"{redemption_id}.restored"
         for action in _MOVES_TO_REDEEMED_BY_STATE[record.state]:
-            store.move(
+            store.record_move(
                 number,
                 action,
                 at=at,

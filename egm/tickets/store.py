@@ -51,7 +51,7 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
 class JournalEntrySeen(NamedTuple):
     """The journal's last durable entry at the time when the machine last stored the ticket ledger's head."""
 
-    mark: str
+    journal_tag: str
     """The tag that identifies the journal."""
     sequence: int
     hash_hex: str
@@ -123,14 +123,14 @@ class TicketStore:
 
         A ledger with moves but no head is damaged.
         """
-        if self._read_only or self.end != EMPTY_LOG_END:
+        if self._read_only or self.last_move != EMPTY_LOG_END:
             return
         # reported by :meth:`find_ledger_mismatch`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
         ):
-            if self.end == EMPTY_LOG_END and self._head.read() is None:
+            if self.last_move == EMPTY_LOG_END and self._head.read() is None:
                 self._head.write(encode_head(EMPTY_LOG_END))
 
     @property
@@ -152,9 +152,9 @@ class TicketStore:
         self.close()
 
     @property
-    def end(self) -> End:
+    def last_move(self) -> End:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
-        return self._copies.end()
+        return self._copies.find_last_move()
 
     def digest_at(self, number: int) -> str | None:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
@@ -167,7 +167,7 @@ class TicketStore:
         JournalUnwritable if no medium accepts the head.
         """
         with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
-            self._head.write(encode_head(self.end, journal_entry or self.read_journal_seen()))
+            self._head.write(encode_head(self.last_move, journal_entry or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalEntrySeen | None:
         """Return the machine's journal entry stored in the ticket ledger's head, or None.
@@ -187,7 +187,7 @@ class TicketStore:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as error:
             return f"the record of the cage's last move in the ticket ledger cannot be read: {error}"
-        if head is None and self.end != EMPTY_LOG_END:  # removed, or written before heads existed
+        if head is None and self.last_move != EMPTY_LOG_END:  # removed, or written before heads existed
             return (
                 "the record of the cage's last move in the ticket ledger "
                 f"is missing on both media ({HEAD_FILE_NAME})"
@@ -196,7 +196,7 @@ class TicketStore:
         if self.digest_at(move_number) == digest:
             return ""
         return (
-            f"the ticket ledger ends at move {self.end[0]}, but is not the one in which the cage made move"
+            f"the ticket ledger ends at move {self.last_move[0]}, but is not the one in which the cage made move"
             f" {move_number}: it was replaced by an older ledger or by that of another machine"
         )
 
@@ -204,12 +204,12 @@ class TicketStore:
         """Combine several changes of the ticket ledger into one: at the end all of them are durable, or none."""
         return self._copies.transaction()
 
-    def verify(self) -> int:
+    def verify_moves(self) -> int:
         """Verify every move in both copies of the ticket ledger; return the number of moves.
 
         Raises :class:`TicketLedgerDamaged` at the first row that is damaged or was altered.
         """
-        return self._copies.verify()
+        return self._copies.verify_moves()
 
     # ------------------------------------------------------------------ changes
     def reserve_ticket(self, issue_id: str, ticket: Ticket, *, by: str) -> TicketRecord:
@@ -218,7 +218,7 @@ class TicketStore:
         Raises :class:`TicketOrderError` if the id or the number is already used.
         """
         with self.transaction():
-            if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
+            if self.find_by_issue(issue_id) is not None or self.find_ticket(ticket.number) is not None:
                 raise TicketOrderError(
                     f"ticket {ticket.masked} ({issue_id}) cannot be reserved, because its number or id is already used"
                 )
@@ -228,7 +228,7 @@ class TicketStore:
             )
             return self.require_ticket(ticket.number)
 
-    def move(
+    def record_move(
         self,
         number: str,
         action: TicketAction,
@@ -261,10 +261,10 @@ class TicketStore:
         """
         with self.transaction():
             for row in rows:
-                last_number, last_digest = self._copies.end()
+                last_number, last_digest = self._copies.find_last_move()
                 unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
-            last_number, last_digest = self._copies.end()
+            last_number, last_digest = self._copies.find_last_move()
             details = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
@@ -276,7 +276,7 @@ class TicketStore:
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
-    def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
+    def store_enrolment(self, machine_serial: str, enrolment: Enrolment) -> None:
         """Store a machine's validation identifier and sequence; its next ticket uses the following sequence number."""
         with self.transaction():
             self._run(
@@ -295,7 +295,7 @@ class TicketStore:
                 _SEQUENCES,
                 machine_serial,
             )
-            return self.enrolment(machine_serial)
+            return self.find_enrolment(machine_serial)
 
     def mark_reported(self, number: str, at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
@@ -304,14 +304,14 @@ class TicketStore:
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
 
     # ------------------------------------------------------------------ questions
-    def get(self, number: str) -> TicketRecord | None:
+    def find_ticket(self, number: str) -> TicketRecord | None:
         """Return the record of the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
         return None if row is None else self._read_record(number, row[0])
 
     def require_ticket(self, number: str) -> TicketRecord:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if none exists."""
-        record = self.get(number)
+        record = self.find_ticket(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")
         return record
@@ -335,14 +335,14 @@ class TicketStore:
         ).fetchone()
         return int(row[0] or 0) + 1
 
-    def enrolment(self, machine_serial: str) -> Enrolment | None:
+    def find_enrolment(self, machine_serial: str) -> Enrolment | None:
         """Return the machine's validation identifier and the sequence last used, or None."""
         row = self._run(
             "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return None if row is None else Enrolment(*row)
 
-    def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
+    def iter_records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
         """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
         selected_states = states or tuple(TicketState)
         rows = self._run(
@@ -367,7 +367,7 @@ class TicketStore:
         ).fetchall()
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
-    def sums(self) -> list[TicketTotal]:
+    def list_totals(self) -> list[TicketTotal]:
         """Return the number and value of the tickets issued by this ledger's machines, by state, kind and currency.
 
         Those with :attr:`TicketTotal.is_owed` are the outstanding liability.
@@ -416,7 +416,7 @@ class TicketStore:
         details: Mapping[str, JSON],
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
-        last_number, last_digest = self._copies.end()
+        last_number, last_digest = self._copies.find_last_move()
         text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE_CYCLE[action][1].value
         row = (last_number + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)

@@ -67,50 +67,50 @@ _ENGLISH_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thous
 _FRENCH_GROUPS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
-def to_english_words(number: int) -> str:
+def spell_in_english(number: int) -> str:
     """Return an integer from 0 to 999,999,999,999 in English words."""
     for size, name in _ENGLISH_GROUPS:
         if number >= size:
-            remainder = f" {to_english_words(number % size)}" if number % size else ""
-            return f"{to_english_words(number // size)} {name}{remainder}"
+            remainder = f" {spell_in_english(number % size)}" if number % size else ""
+            return f"{spell_in_english(number // size)} {name}{remainder}"
     if number >= 100:
-        remainder = f" {to_english_words(number % 100)}" if number % 100 else ""
+        remainder = f" {spell_in_english(number % 100)}" if number % 100 else ""
         return f"{_ENGLISH_BELOW_20[number // 100]} hundred{remainder}"
     if number >= 20:
         return _ENGLISH_TENS[number // 10] + (f"-{_ENGLISH_BELOW_20[number % 10]}" if number % 10 else "")
     return _ENGLISH_BELOW_20[number]
 
 
-def to_french_words(number: int) -> str:
+def spell_in_french(number: int) -> str:
     """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
     for size, noun in _FRENCH_GROUPS:
         if number >= size:
             count, remainder = divmod(number, size)
-            words = f"{to_french_words(count)} {noun}{'s' if count > 1 else ''}"
-            return f"{words} {to_french_words(remainder)}" if remainder else words
+            words = f"{spell_in_french(count)} {noun}{'s' if count > 1 else ''}"
+            return f"{words} {spell_in_french(remainder)}" if remainder else words
     if number >= 1000:
         count, remainder = divmod(number, 1000)
-        words = "mille" if count == 1 else f"{_word_french_to_999(count, is_before_noun=False)} mille"
-        return f"{words} {to_french_words(remainder)}" if remainder else words
-    return _word_french_to_999(number, is_before_noun=True)
+        words = "mille" if count == 1 else f"{_spell_french_to_999(count, is_before_noun=False)} mille"
+        return f"{words} {spell_in_french(remainder)}" if remainder else words
+    return _spell_french_to_999(number, is_before_noun=True)
 
 
-def _word_french_to_999(number: int, *, is_before_noun: bool) -> str:
+def _spell_french_to_999(number: int, *, is_before_noun: bool) -> str:
     """Return a number below a thousand in French words.
 
     ``is_before_noun``: a noun follows directly, so that *cent* and *quatre-vingt* take their plural s.
     """
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
-        return _word_french_to_99(remainder, is_before_noun=is_before_noun)
+        return _spell_french_to_99(remainder, is_before_noun=is_before_noun)
     words = "cent" if hundreds == 1 else f"{_FRENCH_BELOW_20[hundreds]} cent"
     if remainder:
-        return f"{words} {_word_french_to_99(remainder, is_before_noun=is_before_noun)}"
+        return f"{words} {_spell_french_to_99(remainder, is_before_noun=is_before_noun)}"
     return f"{words}s" if is_before_noun and hundreds > 1 else words
 
 
-def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
-    """Return a number below a hundred in French words; ``is_before_noun`` as in :func:`_word_french_to_999`."""
+def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:
+    """Return a number below a hundred in French words; ``is_before_noun`` as in :func:`_spell_french_to_999`."""
     if number < 20:
         return _FRENCH_BELOW_20[number]
     if number == 80:
@@ -126,8 +126,8 @@ def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
 
 #: By language: the number's words, the conjunction, and whether a number takes the plural.
 _WORDING_BY_LANGUAGE: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
-    "en": (to_english_words, "and", lambda number: number != 1),
-    "fr": (to_french_words, "et", lambda number: number >= 2),
+    "en": (spell_in_english, "and", lambda number: number != 1),
+    "fr": (spell_in_french, "et", lambda number: number >= 2),
 }
 
 

@@ -5,8 +5,8 @@ from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
-    Escrowed,
-    Note,
+    Banknote,
+    PaperInEscrow,
 )
 from egm.devices.transient import TransientEscrowLedger
 from egm.testing.crash import CrashingLedger
@@ -65,7 +65,7 @@ class BillRig(DeviceRig):
         self.start(self.driver)
 
     def _react(self, event) -> None:
-        if isinstance(event, Escrowed):
+        if isinstance(event, PaperInEscrow):
             match self.decide:
                 case "stack":
                     self.driver.stack(event.escrow)
@@ -76,7 +76,7 @@ class BillRig(DeviceRig):
 
     @property
     def credited_cents(self) -> int:
-        return sum(c.amount_cents for c in self.ledger.credited_items if isinstance(c, Note))
+        return sum(c.amount_cents for c in self.ledger.credited_items if isinstance(c, Banknote))
 
     def box_cents(self) -> int:
         return self.twin.describe()["stacked_cents"]

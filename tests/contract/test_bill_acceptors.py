@@ -8,15 +8,15 @@ from bill_rig import DRIVERS, NOTES, BillRig
 from moments import at_moments
 
 from egm.devices.interface import (
+    AcceptorReadiness,
+    Banknote,
     Barcode,
-    Disputed,
-    Escrowed,
-    Note,
-    Ready,
-    Rejected,
-    Returned,
+    PaperDisputed,
+    PaperInEscrow,
+    PaperRejection,
+    PaperReturned,
+    PaperStacked,
     ReturnReason,
-    Stacked,
 )
 from egm.testing.crash import SimulatedPowerLoss
 from egm.testing.jumping_loop import jump
@@ -43,8 +43,8 @@ class TestEveryLine:
             if line != "lossy":  # an acceptor may give a note back when its orders are lost
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
-            assert [e.content for e in rig.of(Stacked)] == rig.ledger.credited_items
-            assert not rig.of(Disputed)
+            assert [e.content for e in rig.of(PaperStacked)] == rig.ledger.credited_items
+            assert not rig.of(PaperDisputed)
             rig.close()
 
         jump(scene())
@@ -54,7 +54,7 @@ class TestEveryLine:
             rig = BillRig(protocol, line)
             await rig.idle()
             rig.hand("insert_ticket", barcode="00-4724-9780-2837-8429")  # as printed
-            await rig.advance_until(lambda: rig.of(Stacked, Returned))
+            await rig.advance_until(lambda: rig.of(PaperStacked, PaperReturned))
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             if line != "lossy":
@@ -67,12 +67,12 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line, decide="return")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(Returned)[0].content == Note(20_00)
+            assert rig.of(PaperReturned)[0].content == Banknote(20_00)
             if line != "lossy":
-                assert rig.of(Returned)[0].reason is ReturnReason.ORDERED
+                assert rig.of(PaperReturned)[0].reason is ReturnReason.ORDERED
             assert (rig.credited_cents, rig.box_cents()) == (0, 0)
             rig.close()
 
@@ -81,12 +81,14 @@ class TestEveryLine:
     def test_the_wish_becomes_true(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line)
-            await rig.advance_until(lambda: rig.of(Ready) and rig.of(Ready)[-1].accepting)
+            await rig.advance_until(
+                lambda: rig.of(AcceptorReadiness) and rig.of(AcceptorReadiness)[-1].accepting
+            )
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: not rig.of(AcceptorReadiness)[-1].accepting)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             rig.driver.enable(NOTES)
-            await rig.advance_until(lambda: rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: rig.of(AcceptorReadiness)[-1].accepting)
             await rig.stop()
             rig.close()
 
@@ -100,11 +102,11 @@ class TestRefusals:
             rig = BillRig(protocol)
             rig.ledger.may_order_stacking = lambda: False
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(Escrowed)
-            assert not rig.of(Stacked)
+            assert rig.of(PaperInEscrow)
+            assert not rig.of(PaperStacked)
             assert (rig.credited_cents, rig.twin.describe()["returned_cents"]) == (0, 20_00)
             rig.close()
 
@@ -118,8 +120,8 @@ class TestRefusals:
             await rig.advance_until(rig.quiet)
             await asyncio.sleep(1)
             await rig.stop()
-            assert not rig.of(Escrowed)
-            assert not rig.of(Stacked)
+            assert not rig.of(PaperInEscrow)
+            assert not rig.of(PaperStacked)
             assert (rig.twin.describe()["returned_cents"], rig.twin.describe()["returned"]) == (
                 100_00,
                 [100_00],
@@ -134,10 +136,10 @@ class TestRefusals:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("insert", amount_cents=20_00, counterfeit=True)
-            await rig.advance_until(lambda: rig.of(Rejected))
+            await rig.advance_until(lambda: rig.of(PaperRejection))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert not rig.of(Escrowed)
+            assert not rig.of(PaperInEscrow)
             assert rig.credited_cents == 0
             rig.close()
 
@@ -147,10 +149,10 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(Returned)[0].reason is ReturnReason.NO_ANSWER
+            assert rig.of(PaperReturned)[0].reason is ReturnReason.NO_ANSWER
             rig.close()
 
         jump(scene())
@@ -159,10 +161,10 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="hold")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(PaperInEscrow))
             await asyncio.sleep(25)
-            assert not rig.of(Returned)
-            rig.driver.stack(rig.of(Escrowed)[0].escrow)
+            assert not rig.of(PaperReturned)
+            rig.driver.stack(rig.of(PaperInEscrow)[0].escrow)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -174,11 +176,11 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert(5_00)
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.insert(20_00)
-            await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2)
-            rig.driver.stack(rig.of(Escrowed)[0].escrow)
-            await rig.advance_until(lambda: len(rig.of(Returned)) == 2)
+            await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2)
+            rig.driver.stack(rig.of(PaperInEscrow)[0].escrow)
+            await rig.advance_until(lambda: len(rig.of(PaperReturned)) == 2)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 0
             rig.close()
@@ -223,7 +225,7 @@ class TestInterruptions:
             assert rig.credited_cents == rig.box_cents(), (die_at, rig.events)
             if line != "lossy":
                 assert rig.credited_cents == 25_00
-            assert not rig.of(Disputed)
+            assert not rig.of(PaperDisputed)
             rig.close()
             return died
 
@@ -269,11 +271,13 @@ class TestInterruptions:
             await rig.advance_until(rig.quiet)
             await asyncio.sleep(3)
             await rig.insert(5_00)
-            await rig.advance_until(lambda: rig.of(Stacked) and rig.of(Stacked)[-1].content == Note(5_00))
+            await rig.advance_until(
+                lambda: rig.of(PaperStacked) and rig.of(PaperStacked)[-1].content == Banknote(5_00)
+            )
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (moment, pause, again, rig.events)
-            assert not rig.of(Disputed), (moment, pause, again, rig.events)
+            assert not rig.of(PaperDisputed), (moment, pause, again, rig.events)
             rig.close()
 
         for step in range(0, 20, every):
@@ -345,8 +349,8 @@ class TestANoteNobodyCanAccountFor:
                 rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
             await rig.stop()
-            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [Note(20_00)]), moment
-            assert not rig.of(Returned)
+            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [Banknote(20_00)]), moment
+            assert not rig.of(PaperReturned)
             rig.close()
 
         for step in range(12):

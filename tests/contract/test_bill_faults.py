@@ -10,18 +10,18 @@ from bill_rig import DRIVERS, BillRig
 from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
 from egm.devices.interface import (
+    Banknote,
     Barcode,
-    CommLost,
-    CommUp,
-    Disputed,
-    Escrowed,
-    Fault,
+    DeviceFault,
     FaultCode,
     LineError,
-    Note,
-    Returned,
+    LineLost,
+    LineRestored,
+    PaperDisputed,
+    PaperInEscrow,
+    PaperReturned,
+    PaperStacked,
     ReturnReason,
-    Stacked,
 )
 from egm.testing.jumping_loop import jump
 
@@ -65,7 +65,7 @@ def test_everything_fails_at_random(protocol, line, seeds):
                     await asyncio.sleep(pause)
                     rig.hand(on)
             rig.decide = dice.choice(["stack", "return"])
-            for event in rig.of(Escrowed)[-1:]:
+            for event in rig.of(PaperInEscrow)[-1:]:
                 rig._react(event)
             await rig.advance_until(rig.quiet, 120)
         await rig.stop()
@@ -83,9 +83,9 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             begin(rig)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             end(rig)
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
@@ -127,12 +127,12 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(PaperDisputed))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited_items == [Note(5_00)]
-            assert len(rig.of(Disputed)) == 1
+            assert rig.ledger.credited_items == [Banknote(5_00)]
+            assert len(rig.of(PaperDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -142,14 +142,14 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             await rig.insert()
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == 20_00
-            assert len(rig.of(CommLost)) == 1
+            assert len(rig.of(LineLost)) == 1
             rig.close()
 
         jump(scene())
@@ -158,12 +158,12 @@ class TestFaults:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(PaperInEscrow))
             rig.hand("unplug")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             await asyncio.sleep(4)
             rig.hand("plug")
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents()
@@ -197,7 +197,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         rig = BillRig(protocol, decide="hold")
         await rig.idle()
         rig.hand("insert_ticket", barcode=TICKET)
-        await rig.advance_until(lambda: rig.of(Escrowed))
+        await rig.advance_until(lambda: rig.of(PaperInEscrow))
         await asyncio.sleep(0.5)
         return rig
 
@@ -205,16 +205,16 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         async def scene():
             rig = await self.held(protocol)
             rig.hand("power_off")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("power_on")
-            await rig.advance_until(lambda: rig.of(Returned), 30)
-            assert [event.content for event in rig.of(Returned)] == [Barcode(TICKET)]
+            await rig.advance_until(lambda: rig.of(PaperReturned), 30)
+            assert [event.content for event in rig.of(PaperReturned)] == [Barcode(TICKET)]
             await rig.insert(5_00)  # and what comes next is not taken for it
-            await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2)
-            rig.driver.stack(rig.of(Escrowed)[-1].escrow)
+            await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2)
+            rig.driver.stack(rig.of(PaperInEscrow)[-1].escrow)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited_items, len(rig.of(Returned))) == ([Note(5_00)], 1)
+            assert (rig.ledger.credited_items, len(rig.of(PaperReturned))) == ([Banknote(5_00)], 1)
             rig.close()
 
         jump(scene())
@@ -226,26 +226,26 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             rig = await self.held(protocol)
             rig.twin.escrow_seconds = None
             rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             order = rig.driver.stack if answer == "stack" else rig.driver.return_bill
             if when == "silent":
                 order(1)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             if when == "back":
                 await asyncio.sleep(15)  # time for an acceptor that only holds to come to escrow again
                 order(1)
             if (answer, when) == ("stack", "silent"):  # too old to keep a paper by: it is offered anew
-                await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2, 30)
+                await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2, 30)
                 rig.driver.return_bill(2)
-            await rig.advance_until(lambda: rig.of(Stacked, Returned), 30)
+            await rig.advance_until(lambda: rig.of(PaperStacked, PaperReturned), 30)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             kept = (answer, when) == ("stack", "back")
             assert rig.ledger.credited_items == ([Barcode(TICKET)] if kept else [])
             assert rig.twin.describe()["stacked"] == ([TICKET] if kept else [])
             assert rig.twin.describe()["returned"] == ([] if kept else [TICKET])
-            assert [event.content for event in rig.of(Returned)] == ([] if kept else [Barcode(TICKET)])
+            assert [event.content for event in rig.of(PaperReturned)] == ([] if kept else [Barcode(TICKET)])
             rig.close()
 
         jump(scene())
@@ -262,17 +262,17 @@ def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(oth
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
         rig.hand("power_off")
-        await rig.advance_until(lambda: rig.of(CommLost), 5)
+        await rig.advance_until(lambda: rig.of(LineLost), 5)
         rig.twin._paper, rig.twin._accepted = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.hand("power_on")
-        await rig.advance_until(lambda: rig.of(Disputed), 30)
+        await rig.advance_until(lambda: rig.of(PaperDisputed), 30)
         await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.ledger.credited_items)
         await rig.advance_until(rig.quiet)
         await rig.stop()
-        assert rig.ledger.credited_items == [Note(5_00)]
+        assert rig.ledger.credited_items == [Banknote(5_00)]
         rig.close()
 
     jump(scene())
@@ -289,16 +289,16 @@ class TestInsideTheStacker:
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             rig.hand("jam")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(DeviceFault))
             )
             assert rig.ledger.find_open() is not None
             rig.hand("clear")
             await rig.advance_until(rig.quiet)
-            await rig.advance_until(lambda: rig.of(Disputed, Returned))
+            await rig.advance_until(lambda: rig.of(PaperDisputed, PaperReturned))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited_items == [Note(5_00)]
+            assert rig.ledger.credited_items == [Banknote(5_00)]
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 
@@ -308,10 +308,10 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(PaperInEscrow))
             rig.hand("full")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(DeviceFault))
             )
             assert rig.credited_cents == rig.box_cents() == 20_00
             rig.hand("clear")
@@ -330,7 +330,7 @@ class TestInsideTheStacker:
             await asyncio.sleep(0.5)  # past the point of no return
             rig.hand("box", present=False)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(DeviceFault))
             )
             await asyncio.sleep(5)
             rig.hand("box", present=True)
@@ -350,11 +350,11 @@ class TestInsideTheStacker:
             rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
             rig.twin._is_enabled = lambda _: True  # an acceptor that ignores what it was told
             rig.hand("insert", amount_cents=20_00)
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(Returned)[0].content is None
-            assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
+            assert rig.of(PaperReturned)[0].content is None
+            assert rig.of(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 
@@ -371,11 +371,11 @@ class TestInsideTheStacker:
                 rig.hand("insert", amount_cents=20_00)
             else:
                 rig.hand("insert_ticket", barcode="004724978028378429")
-            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert not rig.of(Escrowed, Stacked)
-            assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
+            assert not rig.of(PaperInEscrow, PaperStacked)
+            assert rig.of(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
             rig.close()
 
         jump(scene())

@@ -8,7 +8,7 @@ import pytest
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds.codec import NoteQuery
 from egm.devices.id003.codec import Command
-from egm.devices.interface import CoinAccepted, CommUp, Fault, FaultCode, Stacked
+from egm.devices.interface import CoinAccepted, DeviceFault, FaultCode, LineRestored, PaperStacked
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -72,7 +72,7 @@ async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig.react = take
     rig.start(driver)
     driver.enable(driver.values_cents)
-    await rig.advance_until(lambda: rig.of(CommUp))
+    await rig.advance_until(lambda: rig.of(LineRestored))
     await asyncio.sleep(10)
     with suppress(ActionError):  # an acceptor that takes nothing says so
         rig.hand("insert", amount_cents=WRONG[protocol][2])
@@ -82,7 +82,7 @@ async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
 
 
 def faults(rig: DeviceRig) -> list[FaultCode]:
-    return [fault.code for fault in rig.of(Fault) if fault.active]
+    return [fault.code for fault in rig.of(DeviceFault) if fault.active]
 
 
 @pytest.mark.requirement("G-01", "G-02", "G-15")
@@ -96,7 +96,7 @@ def test_no_money_is_taken_by_channels_that_are_worth_something_else(protocol, o
     async def scene():
         rig = await begun(protocol, prepare)
         assert faults(rig) == [FaultCode.WRONG_VALUES]
-        assert not rig.of(CoinAccepted, Stacked)
+        assert not rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
@@ -109,9 +109,9 @@ def test_no_money_of_another_currency_is_taken(protocol, currency):
     async def scene():
         rig = await begun(protocol, lambda rig: setattr(rig.twin, "currency", currency))
         assert faults(rig) == [FaultCode.WRONG_VALUES]
-        (fault,) = (fault for fault in rig.of(Fault) if fault.active)
+        (fault,) = (fault for fault in rig.of(DeviceFault) if fault.active)
         assert "USD" in fault.detail
-        assert not rig.of(CoinAccepted, Stacked)
+        assert not rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
@@ -125,7 +125,7 @@ def test_one_that_agrees_takes_it_and_one_that_cannot_say_is_told(protocol, mute
     async def scene():
         rig = await begun(protocol, MUTE[protocol][mute] if mute >= 0 else lambda _: None)
         assert faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
-        assert rig.of(CoinAccepted, Stacked)
+        assert rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())

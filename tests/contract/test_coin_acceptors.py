@@ -8,14 +8,14 @@ import pytest
 from egm.devices.cctalk.codec import CoinError
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import (
+    AcceptorReadiness,
     CoinAccepted,
-    CommLost,
-    CommUp,
-    Disputed,
-    Fault,
+    DeviceFault,
     FaultCode,
-    Ready,
-    Rejected,
+    LineLost,
+    LineRestored,
+    PaperDisputed,
+    PaperRejection,
 )
 from egm.devices.transient import TransientCoinLedger
 from egm.testing.device import DeviceRig
@@ -37,7 +37,7 @@ class CoinRig(DeviceRig):
 
     async def ready(self) -> None:
         await self.advance_until(lambda: self.twin.describe()["status"] == "idle")
-        await self.advance_until(lambda: self.of(Ready))
+        await self.advance_until(lambda: self.of(AcceptorReadiness))
 
     def credited(self) -> int:
         return sum(cents for cents, _ in self.ledger.credited_coins)
@@ -68,9 +68,9 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=5)
-            await rig.advance_until(lambda: rig.of(Rejected))
+            await rig.advance_until(lambda: rig.of(PaperRejection))
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: not rig.of(AcceptorReadiness)[-1].accepting)
             rig.hand("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
@@ -139,7 +139,7 @@ class TestCoinAcceptor:
             await rig.stop()
             missing = rig.kept() - rig.credited()
             assert missing >= 0
-            assert missing == 1_00 * len(rig.of(Disputed))
+            assert missing == 1_00 * len(rig.of(PaperDisputed))
             rig.close()
 
         for step in range(40):
@@ -156,10 +156,10 @@ class TestCoinAcceptor:
                 rig.hand("insert", amount_cents=1_00)
                 await asyncio.sleep(0.5)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(PaperDisputed))
             await rig.stop()
             assert rig.credited() == 6_00
-            assert "3 coins" in rig.of(Disputed)[0].text
+            assert "3 coins" in rig.of(PaperDisputed)[0].text
             rig.close()
 
         jump(scene())
@@ -171,11 +171,11 @@ class TestCoinAcceptor:
             rig.hand("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited() == 1_00)
             rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(PaperDisputed))
             rig.hand("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited() == 3_00)
             await rig.stop()
-            assert len(rig.of(Disputed)) == 1
+            assert len(rig.of(PaperDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -196,8 +196,8 @@ class TestCoinAcceptor:
             rig.hand("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited() == 1_00)
             rig.hand(hand)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
             await rig.stop()
             rig.close()
 
@@ -222,9 +222,9 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.twin._events.add(0, error)
-            await rig.advance_until(lambda: rig.of(Fault))
+            await rig.advance_until(lambda: rig.of(DeviceFault))
             await rig.stop()
-            assert [(fault.code, fault.active) for fault in rig.of(Fault)][:1] == [(code, True)]
+            assert [(fault.code, fault.active) for fault in rig.of(DeviceFault)][:1] == [(code, True)]
             rig.close()
 
         jump(scene())
@@ -237,11 +237,11 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited() == 25)
             rig.hand("wrong_lane", amount_cents=1_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.credited_coins == [(25, True), (1_00, False)]  # it is where it fell
-            assert [e.code for e in rig.of(Fault) if e.active] == [FaultCode.WRONG_LANE]
+            assert [e.code for e in rig.of(DeviceFault) if e.active] == [FaultCode.WRONG_LANE]
             rig.close()
 
         jump(scene())
@@ -255,10 +255,10 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited() == 25)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             await asyncio.sleep(3)
-            assert not rig.of(Fault)
+            assert not rig.of(DeviceFault)
             rig.hand("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.credited() == rig.kept() == 2_25
@@ -276,10 +276,10 @@ class TestCoinAcceptor:
             await asyncio.sleep(4)
             rig.hand("insert", amount_cents=25)
             await rig.advance_until(lambda: rig.credited() == 25)
-            assert not rig.of(Fault)
+            assert not rig.of(DeviceFault)
             rig.hand("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.credited() == rig.kept() == 2_25
@@ -292,13 +292,13 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
             rig.hand("plug")
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 3, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 3, 5)
             await rig.stop()
             rig.close()
 

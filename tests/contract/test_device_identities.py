@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.ports import create_driver_without_machine
-from egm.devices.interface import Identified
+from egm.devices.interface import DeviceIdentified
 from egm.staff.workbench import DeviceWorkbench
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -30,11 +30,11 @@ def test_a_device_is_identified_by_what_it_states_itself(protocol):
     async def scene():
         rig = DeviceRig(protocol, react=bench.store_report)
         rig.start(create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink))
-        await rig.advance_until(lambda: rig.of(Identified))
+        await rig.advance_until(lambda: rig.of(DeviceIdentified))
         await asyncio.sleep(2)
         await rig.stop()
         rig.close()
-        assert len(rig.of(Identified)) == 1, "it is stated once"
+        assert len(rig.of(DeviceIdentified)) == 1, "it is stated once"
 
     jump(scene())
     assert bench.identities == {"device": IDENTITIES[protocol]}

@@ -9,7 +9,7 @@ from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
-from egm.devices.interface import Fault
+from egm.devices.interface import DeviceFault
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
@@ -40,7 +40,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
             ),
             room.engine,
         )
-        room.engine._on_change = lambda: station._settle_devices(station.snapshot())
+        room.engine._on_change = lambda: station._settle_devices(station.build_snapshot())
         rig.start(driver)
         room.boot()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
@@ -52,7 +52,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
         twin, values = rig.twin.describe(), room.journal.meters().values
         assert (twin["hopper_cents"], twin["drop_cents"]) == fell
         assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (*fell, 600)
-        assert not rig.of(Fault)  # a diverter that was turned sends nothing the wrong way
+        assert not rig.of(DeviceFault)  # a diverter that was turned sends nothing the wrong way
         await rig.stop()
         rig.close()
         room.close()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from egm.app.ports import create_driver_without_machine
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.app.wiring import iter_reported_events
-from egm.devices.interface import CommLost, CommUp, Disputed, Fault, FaultCode
+from egm.devices.interface import DeviceFault, FaultCode, LineLost, LineRestored, PaperDisputed
 from egm.kernel.events import EventType, State
 from egm.money.value_in import are_coins_routed_to_hopper
 from egm.screen.text import Texts, format_fault
@@ -142,8 +142,8 @@ def texts():
 def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, state, ends):
     room = MachineRig(tmp_path).boot().insert(1000)
     lost = code == "communication"
-    begins = CommLost(device="d", why="no answer") if lost else fault(code, active=True)
-    over = CommUp(device="d") if lost else fault(code, active=False)
+    begins = LineLost(device="d", why="no answer") if lost else fault(code, active=True)
+    over = LineRestored(device="d") if lost else fault(code, active=False)
     for _ in range(2):  # a repeat is no news
         for event in iter_reported_events(begins, kind, ()):
             room.happen(event)
@@ -153,7 +153,7 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     (record,) = room.records("fault.raised")
     assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
     assert room.journal.meters().values[f"fault.{name}"] == 1
-    told = {notice.code for notice in snapshot(room.engine).notices}
+    told = {notice.code for notice in build_snapshot(room.engine).notices}
     assert (f"fault.{name}" in told) or room.machine.active_faults[name]["locks"] is False
     for each in texts:
         assert each.has_text(f"tilt.text.{name}")
@@ -168,8 +168,8 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     room.close()
 
 
-def fault(code: str, *, active: bool) -> Fault:
-    return Fault(device="d", code=FaultCode(code), active=active, detail="it says so" if active else "")
+def fault(code: str, *, active: bool) -> DeviceFault:
+    return DeviceFault(device="d", code=FaultCode(code), active=active, detail="it says so" if active else "")
 
 
 #: What a hand does to the hopper, and the fault that the machine then has.
@@ -229,7 +229,7 @@ def test_an_extra_coin_of_a_hopper_is_told():
         rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
         rig.hand("lie")
-        await rig.advance_until(lambda: rig.of(Disputed))
+        await rig.advance_until(lambda: rig.of(PaperDisputed))
         await rig.stop()
         rig.close()
 

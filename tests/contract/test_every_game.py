@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from rigs.seated import NEED_OTHERS
 
-from egm.app.view import build_game_view, snapshot
+from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
@@ -331,7 +331,7 @@ def stage_of(machine, theme, language):
     )
     view = apply_message(
         apply_message(View(now=100.0, active_at=100.0), Hello(games=views)),
-        snapshot(machine.engine),
+        build_snapshot(machine.engine),
     )
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
@@ -398,7 +398,7 @@ class Round:
         self.grew = {name: after[name] - before[name] for name in after}
 
     def listen(self):
-        self.view = apply_message(self.view, snapshot(self.machine.engine))
+        self.view = apply_message(self.view, build_snapshot(self.machine.engine))
         for message in self.machine.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
         self.heard = len(self.machine.hands.messages)

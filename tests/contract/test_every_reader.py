@@ -34,11 +34,11 @@ from egm.links.screen.starting import read_activity as read_starting
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels
-from egm.progressive.enrolment import Stick
-from egm.progressive.level import Terms
+from egm.progressive.enrolment import EnrolmentStick
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import Join
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from egm.screen.app import ScreenApp
 from egm.screen.layout import LANDSCAPE
@@ -62,10 +62,10 @@ LEVEL = LevelDefinition(
     id="TOP",
     names={"en": "Top", "fr": "Sommet"},
     kind=Kind.LINKED,
-    terms=Terms(base_cents=1500, increment=Fraction(1, 25)),
-    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 100)),
+    terms=LevelTerms(base_cents=1500, increment=Fraction(1, 25)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 100)),
 )
-POOL = ProgressivePool(definition=LEVEL, game="game", level="top", keeper=Keeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game="game", level="top", keeper=LevelKeeper.CONTROLLER)
 MACHINE = "EGM-1"
 JOIN = {
     "type": "join", "machine": MACHINE, "nonce": "n",
@@ -167,7 +167,7 @@ def controller(count, tmp_path):
     right = [json.dumps(each).encode() for each in (JOIN, GIVEN, CLAIM, COMMIT)]
     asyncio.run(deliver(up, right))
     before = made.list_level_records()[0].level
-    assert before.hits == 1
+    assert before.hit_count == 1
     asyncio.run(deliver(up, messages([JOIN, GIVEN, CLAIM, COMMIT], count)))
     asyncio.run(deliver(beats, messages([BEAT], count)))
     assert made.list_level_records()[0].level == before
@@ -409,12 +409,12 @@ def game_text(count, _):
 def stick(count, tmp_path):
     file = tmp_path / "stick"
     file.write_bytes(bytes(1 << 15))
-    Stick(file).write("request")
+    EnrolmentStick(file).write("request")
     whole = file.read_bytes().rstrip(b"\0")
 
     def deliver(data):
         file.write_bytes(data.ljust(1 << 15, b"\0"))
-        Stick(file).read_answer()
+        EnrolmentStick(file).read_answer()
 
     return refusals(deliver, messages([whole], count), OperatorError)
 

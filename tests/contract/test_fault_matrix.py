@@ -7,7 +7,7 @@ import random
 import pytest
 
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
+from egm.devices.interface import CoinAccepted, LineLost, LineRestored, PaperStacked
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -53,8 +53,8 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
             assert driver.is_replying
         await rig.stop()
         if lost is not None:
-            assert len(rig.of(CommLost)) == (2 if lost else 0)
-            assert len(rig.of(CommUp)) == (3 if lost else 1)
+            assert len(rig.of(LineLost)) == (2 if lost else 0)
+            assert len(rig.of(LineRestored)) == (3 if lost else 1)
         rig.close()
 
     jump(scene())
@@ -69,9 +69,9 @@ def test_a_port_that_is_not_there_yet(protocol):
         rig.hand("unplug")
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: rig.of(CommLost), 5)
+        await rig.advance_until(lambda: rig.of(LineLost), 5)
         await asyncio.sleep(10)
-        assert len(rig.of(CommLost)) == 1
+        assert len(rig.of(LineLost)) == 1
         rig.hand("plug")
         await rig.advance_until(lambda: driver.is_replying, 5)
         await rig.stop()
@@ -139,15 +139,15 @@ def test_a_device_that_babbles_is_survived(protocol):
             junk = dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)])
             rig.cable.send(junk)
             await asyncio.sleep(dice.random() * 0.1)
-        before = len(rig.of(CommUp))
+        before = len(rig.of(LineRestored))
         rig.hand("power_off")
         await rig.advance_until(lambda: not driver.is_replying, 10)
         rig.hand("power_on")
-        await rig.advance_until(lambda: len(rig.of(CommUp)) > before, 10)
+        await rig.advance_until(lambda: len(rig.of(LineRestored)) > before, 10)
         await asyncio.sleep(8)
         await rig.stop()
         assert driver.is_replying
-        assert not rig.of(CoinAccepted, Stacked)
+        assert not rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
     for seed in range(3):

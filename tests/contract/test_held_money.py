@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from bill_rig import DRIVERS
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.app.wiring import find_lit_tower_lights, iter_reported_events
-from egm.devices.interface import Devices, Fault, FaultCode
+from egm.devices.interface import DeviceFault, Devices, FaultCode
 from egm.kernel.events import EventType, State
 from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
@@ -18,7 +18,7 @@ from tools.audit.verify import Auditor
 
 
 def notices(room):
-    return {notice.code: notice.values for notice in snapshot(room.engine).notices}
+    return {notice.code: notice.values for notice in build_snapshot(room.engine).notices}
 
 
 def at_a_machine(folder, protocol):
@@ -56,7 +56,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
         (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
         assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
-        assert "service" in find_lit_tower_lights(snapshot(room.engine))
+        assert "service" in find_lit_tower_lights(build_snapshot(room.engine))
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.notice == "not_by_key"
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
@@ -85,10 +85,10 @@ def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
     room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING
-    for event in iter_reported_events(Fault(device="d", code=FaultCode(code), active=True), kind, ()):
+    for event in iter_reported_events(DeviceFault(device="d", code=FaultCode(code), active=True), kind, ()):
         room.happen(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
-    tilts = snapshot(room.engine).tilts
+    tilts = build_snapshot(room.engine).tilts
     assert [tilt.held_cents for tilt in tilts] == ([2000] if kind == "hopper" else [])
     room.close()
 
@@ -99,7 +99,7 @@ def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
     room.offer(2000)
     room.ledger.dispute_lost_paper("nobody knows")
     assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
-    (tilt,) = snapshot(room.engine).tilts
+    (tilt,) = build_snapshot(room.engine).tilts
     assert tilt.held_cents == 2000
     room.close()
 

@@ -9,11 +9,11 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
-    CommLost,
-    CommUp,
-    Disputed,
-    Fault,
+    DeviceFault,
     FaultCode,
+    LineLost,
+    LineRestored,
+    PaperDisputed,
     PayoutFinished,
     PayoutProgress,
 )
@@ -53,7 +53,7 @@ class HopperRig(DeviceRig):
         return self.twin.describe()["tray_coins"]
 
     async def finished(self, payout_id: str) -> None:
-        await self.advance_until(lambda: payout_id in self.ledger.paid)
+        await self.advance_until(lambda: payout_id in self.ledger.paid_coins_by_payout)
 
 
 @pytest.mark.requirement("G-08")
@@ -65,7 +65,7 @@ class TestHopper:
                 rig.driver.pay(f"p{number}", coins)
                 await rig.finished(f"p{number}")
             await rig.stop()
-            assert rig.ledger.paid == {"p0": 1, "p1": 7, "p2": 40}
+            assert rig.ledger.paid_coins_by_payout == {"p0": 1, "p1": 7, "p2": 40}
             assert rig.tray() == 48
             assert [e.paid_coins for e in rig.of(PayoutFinished)] == [1, 7, 40]
             assert rig.of(PayoutProgress)
@@ -81,7 +81,7 @@ class TestHopper:
             await asyncio.sleep(0)
             for _ in range(3):
                 with suppress(SimulatedPowerLoss):
-                    await rig.advance_until(lambda: "p" in rig.ledger.paid)
+                    await rig.advance_until(lambda: "p" in rig.ledger.paid_coins_by_payout)
                 await asyncio.sleep(0)
                 if not rig.has_died():
                     break
@@ -89,10 +89,10 @@ class TestHopper:
                     await rig.stop()
                 await asyncio.sleep(die_at)
                 rig.begin()
-                if rig.ledger.find_open() is None and "p" not in rig.ledger.paid:
+                if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
             await rig.stop() if not rig.has_died() else None
-            assert rig.ledger.paid == {"p": 12}
+            assert rig.ledger.paid_coins_by_payout == {"p": 12}
             assert rig.tray() == 12
             rig.close()
 
@@ -102,7 +102,7 @@ class TestHopper:
     def test_killed_at_any_moment(self, line):
         async def scene(moment: float) -> None:
             rig = HopperRig(line, seed=int(moment * 100))
-            await rig.advance_until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(LineRestored))
             rig.driver.pay("p", 9)
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
@@ -111,7 +111,7 @@ class TestHopper:
             rig.begin()
             await rig.finished("p")
             await rig.stop()
-            assert rig.ledger.paid == {"p": 9}
+            assert rig.ledger.paid_coins_by_payout == {"p": 9}
             assert rig.tray() == 9
             rig.close()
 
@@ -121,7 +121,7 @@ class TestHopper:
     def test_power_lost_at_any_moment_counts_what_left(self):
         async def scene(moment: float) -> None:
             rig = HopperRig()
-            await rig.advance_until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(LineRestored))
             rig.driver.pay("p", 9)
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
@@ -130,7 +130,7 @@ class TestHopper:
             rig.hand("power_on")
             await rig.finished("p")
             await rig.stop()
-            assert rig.ledger.paid["p"] == rig.tray() <= 9
+            assert rig.ledger.paid_coins_by_payout["p"] == rig.tray() <= 9
             rig.close()
 
         for step in range(40):
@@ -149,7 +149,7 @@ class TestHopper:
             rig.hand("jam")
             await rig.advance_until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
             rig.hand("power_off")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             if killed:
                 await rig.stop()
             if strange == "serial":
@@ -161,12 +161,15 @@ class TestHopper:
             if killed:
                 rig.begin()
             await rig.finished("p")
-            assert (rig.ledger.paid, rig.ledger.disputed) == ({"p": 3}, {"p": 9})
-            assert len(rig.of(Disputed)) == 1
+            assert (rig.ledger.paid_coins_by_payout, rig.ledger.disputed_coins_by_payout) == (
+                {"p": 3},
+                {"p": 9},
+            )
+            assert len(rig.of(PaperDisputed)) == 1
             rig.driver.pay("q", 2)
             await rig.finished("q")
             await rig.stop()
-            assert (rig.ledger.paid["q"], rig.tray()) == (2, 5)
+            assert (rig.ledger.paid_coins_by_payout["q"], rig.tray()) == (2, 5)
             rig.close()
 
         jump(scene())
@@ -178,13 +181,13 @@ class TestHopper:
             rig.driver.pay("p", 8)
             await rig.finished("p")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(Fault))
+                lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(DeviceFault))
             )
-            assert rig.ledger.paid == {"p": 5}
+            assert rig.ledger.paid_coins_by_payout == {"p": 5}
             rig.hand("fill", coins=100)
             rig.driver.pay("q", 3)
             await rig.finished("q")
-            await rig.advance_until(lambda: not rig.of(Fault)[-1].active)
+            await rig.advance_until(lambda: not rig.of(DeviceFault)[-1].active)
             await rig.stop()
             assert rig.tray() == 8
             rig.close()
@@ -198,9 +201,11 @@ class TestHopper:
             await rig.advance_until(lambda: rig.tray() == 3)
             rig.hand("jam")
             await rig.finished("p")
-            await rig.advance_until(lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(DeviceFault))
+            )
             await rig.stop()
-            assert rig.ledger.paid == {"p": rig.tray()}
+            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray()}
             rig.close()
 
         jump(scene())
@@ -211,9 +216,11 @@ class TestHopper:
             rig.hand("runaway", coins=2)
             rig.driver.pay("p", 4)
             await rig.finished("p")
-            await rig.advance_until(lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(DeviceFault))
+            )
             await rig.stop()
-            assert rig.ledger.paid == {"p": 6}
+            assert rig.ledger.paid_coins_by_payout == {"p": 6}
             assert rig.tray() == 6
             rig.close()
 
@@ -226,11 +233,11 @@ class TestHopper:
             rig.driver.pay("p", 2)
             await rig.finished("p")
             await asyncio.sleep(1)
-            assert not rig.of(Disputed)
+            assert not rig.of(PaperDisputed)
             rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(PaperDisputed))
             await rig.stop()
-            assert (rig.ledger.paid, rig.ledger.stray_coins) == ({"p": 2}, 1)
+            assert (rig.ledger.paid_coins_by_payout, rig.ledger.stray_coins) == ({"p": 2}, 1)
             rig.close()
 
         jump(scene())
@@ -243,7 +250,7 @@ class TestHopper:
             rig.driver.stop()
             await rig.finished("p")
             await rig.stop()
-            assert rig.ledger.paid == {"p": rig.tray()}
+            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray()}
             assert rig.tray() < 20
             rig.close()
 
@@ -262,8 +269,8 @@ class TestHopper:
             await rig.finished("p")
             await asyncio.sleep(30)
             await rig.stop()
-            assert len(rig.of(Disputed)) == 1
-            assert 3 <= rig.ledger.paid["p"] <= rig.tray() < 20
+            assert len(rig.of(PaperDisputed)) == 1
+            assert 3 <= rig.ledger.paid_coins_by_payout["p"] <= rig.tray() < 20
             rig.close()
 
         jump(scene())
@@ -301,14 +308,14 @@ class TestOneBus:
             for number in range(5):
                 hopper_driver.pay(f"p{number}", 6)
                 rig.hand("insert", amount_cents=1_00)
-                await rig.advance_until(lambda n=number: f"p{n}" in payouts.paid)
+                await rig.advance_until(lambda n=number: f"p{n}" in payouts.paid_coins_by_payout)
             await rig.advance_until(lambda: len(coins.credited_coins) == 5)
             if line == "perfect":
                 rig.hand("unplug")
-                await rig.advance_until(lambda: len(rig.of(CommLost)) == 2)
+                await rig.advance_until(lambda: len(rig.of(LineLost)) == 2)
                 rig.hand("plug")
-                await rig.advance_until(lambda: len(rig.of(CommUp)) == 4)
-            assert payouts.paid == {f"p{number}": 6 for number in range(5)}
+                await rig.advance_until(lambda: len(rig.of(LineRestored)) == 4)
+            assert payouts.paid_coins_by_payout == {f"p{number}": 6 for number in range(5)}
             assert hopper_twin.describe()["tray_coins"] == 30
             for task in tasks:
                 task.cancel()

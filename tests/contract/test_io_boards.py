@@ -7,15 +7,15 @@ import pytest
 
 from egm.devices.interface import (
     ButtonPressed,
-    CommLost,
-    CommUp,
+    DeviceFault,
+    DeviceIdentified,
     DoorChanged,
-    Fault,
     FaultCode,
-    Identified,
     InputsKnown,
     KeyTurned,
     LineError,
+    LineLost,
+    LineRestored,
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
 from egm.devices.ioboard.driver import PULSES_OWED_MAX, IoBoardDriver
@@ -191,7 +191,7 @@ class TestUnattended:
             await rig.stop()
             assert rig.told() == [("door", "cash_box", True), ("door", "cash_box", False)]
             assert all(event.unattended for event in rig.of(DoorChanged))
-            assert rig.of(CommLost)
+            assert rig.of(LineLost)
             rig.close()
 
         jump(scene())
@@ -273,9 +273,9 @@ class TestFaults:
             rig = BoardRig()
             await rig.known()
             rig.hand(hand, good=False)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             rig.hand(hand, good=True)
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
             await rig.stop()
             rig.close()
 
@@ -285,15 +285,15 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             await rig.known()
-            assert rig.of(Identified)
+            assert rig.of(DeviceIdentified)
             rig.hand("corrupt", answers=2)
             await rig.advance_until(lambda: rig.of(LineError))
             rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
             rig.hand("door", name="drop", open=True)
             rig.hand("plug")
             await rig.advance_until(lambda: rig.told() == [("door", "drop", True)], 5)
@@ -386,7 +386,7 @@ class TestHardMeters:
             await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)
             rig.hand("power_off")
             before = self.counted(rig)
-            await rig.advance_until(lambda: bool(rig.of(CommLost)))
+            await rig.advance_until(lambda: bool(rig.of(LineLost)))
             rig.hand("power_on")
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert all(then <= now for then, now in zip(before, self.counted(rig), strict=True))
@@ -409,12 +409,12 @@ class TestHardMeters:
                 rig.hand("turn", meter=0, pulses=shows)
             rig.driver.advance_hard_meters(totals)
             await rig.advance_until(
-                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(Fault))
+                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(DeviceFault))
             )
             assert self.counted(rig)[0] == max(shows, 0)
             rig.hand("turn", meter=0, pulses=totals[0])
             await rig.advance_until(
-                lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(Fault))
+                lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(DeviceFault))
             )
             rig.close()
 

@@ -15,10 +15,10 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.codec import Header
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
+    DeviceFault,
     Devices,
-    Disputed,
-    Fault,
     FaultCode,
+    PaperDisputed,
     PayoutFinished,
     PayoutProgress,
     PrintState,
@@ -115,9 +115,9 @@ def test_a_hopper_that_takes_no_order_pays_nothing_and_says_so(trouble):
         await asyncio.sleep(1)
         driver.pay("p", 7)
         await asyncio.sleep(BOUND_SECONDS)
-        assert (ledger.paid, ledger.disputed, tray(rig)) == ({"p": 0}, {}, 0)
+        assert (ledger.paid_coins_by_payout, ledger.disputed_coins_by_payout, tray(rig)) == ({"p": 0}, {}, 0)
         assert [event.paid_coins for event in rig.of(PayoutFinished)] == [0]
-        assert (FaultCode.FAILURE in {event.code for event in rig.of(Fault)}) is failed
+        assert (FaultCode.FAILURE in {event.code for event in rig.of(DeviceFault)}) is failed
         assert failed or not driver.is_replying or trouble == "motor"
         await rig.stop()
         rig.close()
@@ -140,8 +140,8 @@ def test_a_hopper_that_dies_in_a_payout_has_paid_what_was_counted(trouble):
         await asyncio.sleep(BOUND_SECONDS)
         counted = rig.of(PayoutProgress)[-1].paid_coins
         assert ledger.find_open() is None
-        assert ledger.paid == {"p": counted}
-        assert ledger.disputed == ({} if known else {"p": 20 - counted})
+        assert ledger.paid_coins_by_payout == {"p": counted}
+        assert ledger.disputed_coins_by_payout == ({} if known else {"p": 20 - counted})
         assert not known or counted == tray(rig)
         await rig.stop()
         rig.close()
@@ -162,10 +162,14 @@ def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_no
         rig.hand("plug")
         await asyncio.sleep(30)
         assert tray(rig) < 255
-        assert (list(ledger.paid), list(ledger.disputed), ledger.stray_coins) == (["p"], ["p"], 0)
+        assert (
+            list(ledger.paid_coins_by_payout),
+            list(ledger.disputed_coins_by_payout),
+            ledger.stray_coins,
+        ) == (["p"], ["p"], 0)
         rig.twin._speed = 1.0
         driver.pay("q", 2)
-        await rig.advance_until(lambda: ledger.paid.get("q") == 2)
+        await rig.advance_until(lambda: ledger.paid_coins_by_payout.get("q") == 2)
         await rig.stop()
         rig.close()
 
@@ -180,14 +184,14 @@ def test_a_hopper_that_refused_is_tried_again_once_it_was_switched_off():
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 7)
-        await rig.advance_until(lambda: rig.of(Fault), BOUND_SECONDS)
+        await rig.advance_until(lambda: rig.of(DeviceFault), BOUND_SECONDS)
         rig.twin.process_message = received
         rig.hand("power_off")
         await asyncio.sleep(5)
         rig.hand("power_on")
-        await rig.advance_until(lambda: not rig.of(Fault)[-1].active)
+        await rig.advance_until(lambda: not rig.of(DeviceFault)[-1].active)
         driver.pay("q", 7)
-        await rig.advance_until(lambda: ledger.paid == {"p": 0, "q": 7})
+        await rig.advance_until(lambda: ledger.paid_coins_by_payout == {"p": 0, "q": 7})
         await rig.stop()
         rig.close()
 
@@ -259,7 +263,7 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
         await asyncio.sleep(BOUND_SECONDS)
         assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
-        assert len(rig.of(Disputed)) == 1
+        assert len(rig.of(PaperDisputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
         rig.hand(back)
         await asyncio.sleep(20)  # it may say then that the note is in the box: no second dispute, no credit
@@ -300,7 +304,7 @@ def test_a_jammed_note_waits_for_the_hand_that_frees_it(protocol):
         rig.hand("jam")
         await asyncio.sleep(3 * BOUND_SECONDS)
         assert rig.ledger.find_open() is not None
-        assert not rig.of(Disputed)
+        assert not rig.of(PaperDisputed)
         await rig.stop()
         rig.close()
 

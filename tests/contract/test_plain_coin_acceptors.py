@@ -8,7 +8,7 @@ from egm.app.ports import create_driver_without_machine
 from egm.devices.cctalk.codec import HOST_ADDRESS, CctalkFrame, Header
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003 import codec as id003
-from egm.devices.interface import CoinAccepted, Fault, FaultCode, Ready
+from egm.devices.interface import AcceptorReadiness, CoinAccepted, DeviceFault, FaultCode
 from egm.devices.transient import TransientCoinLedger
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -35,12 +35,12 @@ def test_a_coin_of_which_no_path_is_said_is_booked_where_it_was_sent(to_hopper, 
         add = rig.twin._events.add
         rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
         driver.divert(to_hopper=to_hopper)
-        await rig.advance_until(lambda: rig.of(Ready))
+        await rig.advance_until(lambda: rig.of(AcceptorReadiness))
         rig.hand("insert", amount_cents=1_00)
         await rig.advance_until(lambda: rig.of(CoinAccepted))
         await asyncio.sleep(3)
         assert [(event.amount_cents, event.to_hopper) for event in rig.of(CoinAccepted)] == [(100, to_hopper)]
-        assert not rig.of(Fault)
+        assert not rig.of(DeviceFault)
         await rig.stop()
         rig.close()
 
@@ -52,8 +52,8 @@ def test_an_acceptor_without_an_accept_counter_is_shown_as_failed():
     async def scene():
         rig, _ = coin_rig(unanswered=Header.ACCEPT_COUNT)
         await asyncio.sleep(30)
-        assert not rig.of(Ready)
-        (fault,) = rig.of(Fault)
+        assert not rig.of(AcceptorReadiness)
+        (fault,) = rig.of(DeviceFault)
         assert (fault.code, fault.active) == (FaultCode.FAILURE, True)
         assert "225" in fault.detail
         await rig.stop()

@@ -5,7 +5,15 @@ import asyncio
 import pytest
 from moments import at_moments
 
-from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
+from egm.devices.interface import (
+    DeviceFault,
+    FaultCode,
+    LineLost,
+    LineRestored,
+    PrintProgress,
+    PrintState,
+    TicketJob,
+)
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.ledgers import CLOSED_PRINT_STATES
 from egm.devices.tcl.driver import TclDriver, TclTemplate
@@ -281,7 +289,7 @@ class TestFaults:
         async def scene():
             rig = PrinterRig(protocol)
             rig.hand(begin[0], **begin[1])
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             rig.print_ticket("t1")
             assert await rig.ended("t1") is S.FAILED
             assert rig.states("t1") == [S.PENDING, S.FAILED]
@@ -289,7 +297,7 @@ class TestFaults:
             await asyncio.sleep(3)
             rig.hand(end[0], **end[1])
             assert await rig.ended("t2") is S.TAKEN
-            assert not rig.of(Fault)[-1].active
+            assert not rig.of(DeviceFault)[-1].active
             await rig.stop()
             assert rig.complete() == 1
             rig.close()
@@ -302,7 +310,7 @@ class TestFaults:
             rig.hand("jam")
             rig.print_ticket()
             assert await rig.ended() is S.FAILED
-            assert any(e.code is FaultCode.JAM for e in rig.of(Fault))
+            assert any(e.code is FaultCode.JAM for e in rig.of(DeviceFault))
             assert rig.complete() == 0
             rig.hand("clear")
             rig.print_ticket("t2")
@@ -318,7 +326,7 @@ class TestFaults:
             rig.hand("paper", tickets=5)
             rig.print_ticket()
             assert await rig.ended() is S.TAKEN
-            assert [e.code for e in rig.of(Fault)] == [FaultCode.PAPER_LOW]
+            assert [e.code for e in rig.of(DeviceFault)] == [FaultCode.PAPER_LOW]
             await rig.stop()
             rig.close()
 
@@ -339,13 +347,13 @@ class TestFaults:
     def test_silence_and_cable(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            await rig.advance_until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(LineRestored))
             rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
             rig.print_ticket()
             assert await rig.ended() is S.FAILED
             rig.hand("plug")
@@ -367,10 +375,10 @@ def test_a_fault_mended_while_the_machine_was_off_ends(protocol, mended):
         rig.driver.restore_faults(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
         if not mended:
             rig.hand("paper", tickets=0)
-        await rig.advance_until(lambda: rig.of(CommUp))
+        await rig.advance_until(lambda: rig.of(LineRestored))
         await asyncio.sleep(3)
         await rig.stop()
-        told = [(event.code, event.active) for event in rig.of(Fault)]
+        told = [(event.code, event.active) for event in rig.of(DeviceFault)]
         assert told.count((FaultCode.PAPER_OUT, False)) == mended
         assert (FaultCode.PAPER_OUT, True) not in told
         rig.close()

@@ -28,7 +28,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
         bench = Bench(tmp_path, rig)
-        bench.line._watch.begin()
+        bench.line._watch.start()
         assert rig.state is State.OUT_OF_SERVICE
         bench.general()
         assert rig.state is State.IDLE
@@ -49,7 +49,7 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
         rules = profile(tmp_path, "silence_seconds = 3600")
         rig = MachineRig(tmp_path, profile=rules)
         bench = Bench(tmp_path, rig)
-        bench.line._watch.begin()
+        bench.line._watch.start()
         bench.general()
         rig.clock.pass_seconds(6)
         bench.tick()
@@ -58,7 +58,7 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
         later = MachineRig(tmp_path, profile=rules)
         later.clock.pass_seconds(3606)
         bench = Bench(tmp_path, later)
-        bench.line._watch.begin()
+        bench.line._watch.start()
         assert later.state is State.OUT_OF_SERVICE
         later.close()
 
@@ -73,7 +73,7 @@ def test_a_machine_that_is_not_polled_goes_on_up_to_the_limit(tmp_path: Path, *,
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         bench = Bench(tmp_path, rig)
-        bench.line._watch.begin()
+        bench.line._watch.start()
         await asyncio.sleep(59)
         assert rig.state is State.IDLE
         if polls:
@@ -92,7 +92,7 @@ def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
         rig = MachineRig(tmp_path, profile="generic")
         assert rig.machine.profile.host.silence_seconds is None
         bench = Bench(tmp_path, rig)
-        bench.line._watch.begin()
+        bench.line._watch.start()
         bench.general()
         rig.clock.pass_seconds(6)
         bench.tick()
@@ -110,19 +110,19 @@ def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time
     rules = profile(tmp_path, "starts_machine = true")
     rig = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, rig)
-    bench.line._watch.begin()
+    bench.line._watch.start()
     assert rig.state is State.OUT_OF_SERVICE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, rig)
-    bench.line._watch.begin()
+    bench.line._watch.start()
     assert rig.state is State.OUT_OF_SERVICE, "still held over the power cut"
     assert bench.long(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, rig)
-    bench.line._watch.begin()
+    bench.line._watch.start()
     assert rig.state is State.IDLE
     rig.close()
 
@@ -132,7 +132,7 @@ def test_a_machine_with_two_hosts_waits_until_each_has_started_it_up(tmp_path: P
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "starts_machine = true"))
     first, second = Bench(tmp_path, rig), Bench(tmp_path, rig, name="second", boot=False)
     for bench in (first, second):
-        bench.line._watch.begin()
+        bench.line._watch.start()
     assert first.long(0x02) == "01"
     assert rig.state is State.OUT_OF_SERVICE
     assert second.long(0x02) == "01"
@@ -171,7 +171,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
         bench.line._cursor.write(rig.journal.sequence)  # the host had heard of all, and then the power went
         rig.close()
         again = MachineRig(tmp_path, profile=rules)
-        Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
+        Bench(tmp_path, again, enable=["delay"]).line._watch.start()
         assert (again.state, list_disabling_sources(again.machine)) == (State.IDLE, {})
         again.close()
 
@@ -182,7 +182,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    bench.line._watch.begin()
+    bench.line._watch.start()
     bench.general()
     rig.clock.pass_seconds(600)
     bench.tick()

@@ -69,7 +69,7 @@ def connect(room, board, folder):
     )
     number = room.machine.position.number
     room.machine.component(RunningPositions).position_by_number[number] = RunningPosition(
-        engine=room.engine, submit_event=room.engine.handle, build_snapshot=station.snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
+        engine=room.engine, submit_event=room.engine.handle, build_snapshot=station.build_snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
         has_own_io_board=board is not None,
     )  # fmt: skip
     room.engine._on_change = station.process_change

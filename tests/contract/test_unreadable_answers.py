@@ -10,7 +10,14 @@ from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
-from egm.devices.interface import CommLost, CommUp, Escrowed, LineError, Returned, Stacked
+from egm.devices.interface import (
+    LineError,
+    LineLost,
+    LineRestored,
+    PaperInEscrow,
+    PaperReturned,
+    PaperStacked,
+)
 from egm.devices.transient import TransientEscrowLedger
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -57,18 +64,18 @@ def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protoco
         good, answer = rig.twin.process_message, getattr(rig.twin, "_answer", None)
         rig.twin.process_message = NONSENSE[protocol](rig)
         await rig.advance_until(lambda: not driver.is_replying, 10)
-        (lost,) = rig.of(CommLost)
+        (lost,) = rig.of(LineLost)
         assert "could not be read" in lost.why
         await asyncio.sleep(60)
         assert not driver.is_replying
-        assert len(rig.of(CommLost)) == 1
+        assert len(rig.of(LineLost)) == 1
         assert driver.exchanges.invalid_messages == len(rig.of(LineError)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._answer = answer
         await rig.advance_until(lambda: driver.is_replying, 10)
         await asyncio.sleep(10)
-        assert len(rig.of(CommUp)) == 2
+        assert len(rig.of(LineRestored)) == 2
         await rig.stop()
         rig.close()
 
@@ -110,17 +117,17 @@ def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
         ledger = TransientEscrowLedger()
         driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, ledger)
         driver.enable(NOTES, barcodes=True)
-        rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
+        rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow)
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         paper = SimulatedPaper(0, text or "\0")
         rig.twin._insert_paper(paper, "coupon")
-        await rig.advance_until(lambda: rig.of(Returned), 5)
-        assert not rig.of(Escrowed, Stacked)
+        await rig.advance_until(lambda: rig.of(PaperReturned), 5)
+        assert not rig.of(PaperInEscrow, PaperStacked)
         assert driver.exchanges.invalid_messages == 0
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.hand("insert", amount_cents=20_00)
-        await rig.advance_until(lambda: rig.of(Stacked))
+        await rig.advance_until(lambda: rig.of(PaperStacked))
         await rig.stop()
         rig.close()
 

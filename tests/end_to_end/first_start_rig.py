@@ -31,7 +31,7 @@ from egm.integrity.signed_file import compute_digest
 from egm.kernel.events import State
 from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import Stick, compute_key_digest, read_request
+from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.service_menu import pin_of
 from meters import open_view
@@ -64,19 +64,19 @@ class Setting:
         """Enrolled with the floor, and signed by two."""
         self.state.prepare()
         draft = self._draft()
-        Stick(self.stick).write()
+        EnrolmentStick(self.stick).write()
         link = LinkEnrolmentStep(
-            LinkCertificateFolder.for_state_folder(self.state.root), Stick(self.stick), self.now
+            LinkCertificateFolder.for_state_folder(self.state.root), EnrolmentStick(self.stick), self.now
         )
-        assert link.answer(draft, "request", "") is NextStep.STAY
+        assert link.handle_input(draft, "request", "") is NextStep.STAY
         self._floor_answers()
-        assert link.answer(draft, "answer", "") is NextStep.STAY
-        assert link.answer(draft, "next", "") is NextStep.ON
+        assert link.handle_input(draft, "answer", "") is NextStep.STAY
+        assert link.handle_input(draft, "next", "") is NextStep.ON
         self._sign(
             SignCabinetFileStep(
                 id="signing",
                 wrong_pins_folder=self.state.root,
-                now=self.now,
+                get_time=self.now,
                 required_permission=Permission.CONFIGURE,
                 state=self.state,
                 file=self.file,
@@ -133,7 +133,9 @@ class Setting:
             assert (last["digest"], last["text"], last["persons"]) == (compute_digest(text), text, ["1", "2"])
             enrolled = [entry.record["certificate"] for entry in view.entries("link.enrolled")]
             assert enrolled == (
-                [LinkCertificateFolder.for_state_folder(self.state.root).current] if linked else []
+                [LinkCertificateFolder.for_state_folder(self.state.root).current_certificate_digest]
+                if linked
+                else []
             )
             assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
@@ -160,7 +162,7 @@ class Setting:
         )
 
     def _floor_answers(self):
-        stick = Stick(self.stick)
+        stick = EnrolmentStick(self.stick)
         request, now = stick.read()["request"], machine_clock()
         key = compute_key_digest(read_request(request)[1])
         try:
@@ -260,7 +262,7 @@ class Campaign:
             make_authority(setting.floor, machine_clock())
         else:
             shutil.copytree(setting.root / "floor.made", setting.floor)
-        Stick(setting.stick).write()
+        EnrolmentStick(setting.stick).write()
         if kind.begins_with_memory:
             shutil.copytree(self.made, setting.state.root, symlinks=True, dirs_exist_ok=True)
         if kind is Kind.ANOTHER_BOARD:

@@ -270,7 +270,7 @@ class Cabin:
     # ------------------------------------------------------------------ its devices
     def does(self, device, action, **values) -> bool:
         """Lay a hand on a device; whether it took it."""
-        return self._hand.do(device, action, **values).ok
+        return self._hand.execute_action(device, action, **values).ok
 
     def insists(self, device, action, **values) -> None:
         """Until the device takes it: the machine must have let it."""
@@ -297,7 +297,7 @@ class Cabin:
         self.player.sees(credit_cents=wanted_cents)
 
     def _acceptor(self) -> dict:
-        return self._hand.do("bill").state
+        return self._hand.execute_action("bill").state
 
     def turns_key(self) -> None:
         """The attendant's key, on and off."""
@@ -306,7 +306,7 @@ class Cabin:
 
     def tickets(self) -> list[str]:
         """The numbers of all tickets that came out of the printer whole."""
-        printed = self._hand.do("printer").state["printed"]
+        printed = self._hand.execute_action("printer").state["printed"]
         return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
     # ------------------------------------------------------------------ its hosts

@@ -26,7 +26,7 @@ from egm.integrity.signed_file import compute_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import Stick, compute_key_digest, create_request, read_request
+from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, create_request, read_request
 from egm.testing.service_menu import iter_page_words, translate_words
 from meters import Journal, Transaction, open_view
 from tools.cli import main
@@ -168,14 +168,14 @@ async def linked(hand, stick, authority):
     await hand.touch("request")
     lines = [row.cells for table in hand.page.tables for row in table.rows]
     (key,) = [cells[-1].value for cells in lines if cells[0].value == "service.link.key"]
-    request = Stick(stick).read()["request"]
-    Stick(stick).write(create_request(Ed25519PrivateKey.generate(), "FIRST-2"))
-    asked = read_request(Stick(stick).read()["request"])[1]
+    request = EnrolmentStick(stick).read()["request"]
+    EnrolmentStick(stick).write(create_request(Ed25519PrivateKey.generate(), "FIRST-2"))
+    asked = read_request(EnrolmentStick(stick).read()["request"])[1]
     floor(authority, stick, "--key", compute_key_digest(asked))
     await hand.touch("answer")
     assert hand.notice == "notice.refused.link_other_machine"
     assert not hand.offers("next")
-    Stick(stick).write(request)
+    EnrolmentStick(stick).write(request)
     printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
     await hand.touch("answer")
     shown = {translate_words(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}

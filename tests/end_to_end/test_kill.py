@@ -91,7 +91,7 @@ def test_no_paper_is_credited_twice_or_eaten(campaign):
 def test_a_ticket_is_money_exactly_once(campaign):
     rig, journal, entries = campaign
     with open_machine_ledger(rig.folder.root) as store:
-        tickets = {record.ticket.number: record for record in store.records()}
+        tickets = {record.ticket.number: record for record in store.iter_records()}
     worth = {TicketState.ISSUED: 0, TicketState.REDEEMED: 0, TicketState.VOID: 0}
     for record in tickets.values():
         worth[record.state] += record.ticket.amount_cents  # a KeyError is a ticket left half-way

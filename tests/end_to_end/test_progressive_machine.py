@@ -122,7 +122,7 @@ def _all_paid(folder, wagers):
 
     def heard(controller):
         (held,) = controller.list_level_records()
-        fed = held.level.contributed == wagers * STAKE_CENTS * Fraction(1, 70)
+        fed = held.level.contributed_amount == wagers * STAKE_CENTS * Fraction(1, 70)
         return fed and all(hit.closed_at for hit in controller.read_win_register())
 
     _until_recorded(folder, heard)

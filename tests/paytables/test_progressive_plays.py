@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from rigs.rounds import questions
 
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from paytables import Depth, RecordingDraw, analyse, load_game
 from tools.cli import main
 
@@ -89,13 +89,13 @@ def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
     """Its odds rise with its meter, as the level itself draws them; at the ceiling it is won for sure."""
     (bet,) = analyse(load_game(THREE), Depth.RETURN).bets
     mystery = next(share for share in bet.progressives if share.level == "mystery")
-    terms = Terms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, mystery=True)
+    terms = LevelTerms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, is_mystery=True)
     level = Level.open(terms)
     for _ in range(90):
         favourable, bound = level.compute_mystery_odds(10)
         assert mystery.compute_rate_at(level.current, 10) == Fraction(favourable, bound)
         assert mystery.compute_rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
-        level = level.contribute(10)
+        level = level.add_contribution(10)
     assert level.current == 110
     assert mystery.compute_rate_at(110, 10) == mystery.compute_rate_at(200, 10) == 1
     assert (

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import Barcode, Devices, Note, PrintState
+from egm.devices.interface import Banknote, Barcode, Devices, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.host.timeouts import HostTimeouts
 from egm.kernel.events import EventType, State
@@ -275,8 +275,8 @@ class World:
     def fund(self, cents: int) -> None:
         """Bills, before any fault."""
         room = self.room
-        room.hands.offered[99] = Note(cents)
-        room.ledgers.escrow_ledger.reserve_credit_before_stacking(Note(cents), 0)
+        room.hands.offered[99] = Banknote(cents)
+        room.ledgers.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
         self.floor.work()
         self.bills_cents += cents
 

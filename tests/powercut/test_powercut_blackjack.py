@@ -146,7 +146,7 @@ class Fours(Life):
         assert (meters["coin_in"], meters["games_played"]) == (STAKED * 100, 1)
         assert rig.credit_cents == CREDIT - STAKED * 100 + BACK * 100 + SHARE
         level = Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{GAME}.jackpot.100"))
-        assert (level.contributed, level.paid, level.hits) == (50, SHARE, 1)
+        assert (level.contributed_amount, level.paid_cents, level.hit_count) == (50, SHARE, 1)
         recalled(rig)
 
 

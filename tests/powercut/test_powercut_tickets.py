@@ -34,13 +34,13 @@ def steps(desk, numbers):
     """One session: (name, call) in order. ``numbers`` holds the numbers of the tickets prepared so far."""
 
     def prepare(issue_id, cents):
-        numbers[issue_id] = desk.prepare(issue_id, cents, denomination_cents=1).number
+        numbers[issue_id] = desk.prepare_ticket(issue_id, cents, denomination_cents=1).number
 
     return (
         ("reserve a", lambda: prepare("a", 1000)),
         ("issue a", lambda: desk.record_printed(numbers["a"])),
         ("reserve b", lambda: prepare("b", 2000)),
-        ("fail b", lambda: desk.failed(numbers["b"], "jam")),
+        ("fail b", lambda: desk.record_failed_print(numbers["b"], "jam")),
         ("lock a 1", lambda: desk.redeem_begin("in-1", numbers["a"])),
         ("release a 1", lambda: desk.redeem_abort("in-1", "returned")),
         ("lock a 2", lambda: desk.redeem_begin("in-2", numbers["a"])),
@@ -71,7 +71,7 @@ class Session:
 
     def run(self):
         """Run to the end, or to the power cut; say which."""
-        machine = TicketIssuer(serial="EGM-1", operator_number="1", house=Venue(site="here"))
+        machine = TicketIssuer(serial="EGM-1", operator_number="1", venue=Venue(site="here"))
         rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
         try:
             with TicketStore.open(self.folder, storage=self.storage, key=KEY) as store:
@@ -96,11 +96,11 @@ class Session:
 def lives(folder, disk):
     storage = SimStorage(disk)
     with TicketStore.open(folder, storage=storage, key=KEY) as store:
-        store.verify()
+        store.verify_moves()
         assert (
             store.find_ledger_mismatch() == ""
         )  # nor does a cut while it is made leave a ledger without its head
-        records = list(store.records())
+        records = list(store.iter_records())
         return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {
             r.issue_id: r.ticket.number for r in records
         }
@@ -142,5 +142,5 @@ def test_the_session_without_a_cut(tmp_path):
     lived, _ = lives(tmp_path, disk)
     assert lived == expected(11)
     with TicketStore.open(tmp_path, storage=SimStorage(disk), key=KEY) as store:
-        states = {r.issue_id: r.state for r in store.records()}
+        states = {r.issue_id: r.state for r in store.iter_records()}
     assert states == {"a": TicketState.REDEEMED, "b": TicketState.VOID, "c": TicketState.ISSUED}

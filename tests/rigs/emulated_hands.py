@@ -17,7 +17,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import ServicePage
-from egm.progressive.enrolment import Stick, compute_key_digest, read_request
+from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE
 from tools.floor.progressive.certificates import answer_request, make_authority
@@ -57,10 +57,10 @@ class FirstStart:
         Without them it is not enrolled. ``last`` is called before the last PIN.
         """
         self.computer, self.floor, self.last = computer, floor, last
-        self.stick = None if stick is None else Stick(stick)
+        self.stick = None if stick is None else EnrolmentStick(stick)
         state = StateFolder(folder / "beside")
         state.prepare()
-        self._own = Stick(folder / "own-stick")
+        self._own = EnrolmentStick(folder / "own-stick")
         self._own.path.write_bytes(bytes(1 << 15))
         self._own.write()
         self._authority = folder / "own-authority"

@@ -248,7 +248,7 @@ class Computer(Cabinet):
         assert journal.credits_cents() == 0
         assert journal.list_pending() == []
         with open_machine_ledger(first, second=second) as store:
-            records = list(store.records())
+            records = list(store.iter_records())
         issued = [one.ticket for one in records if one.state is TicketState.ISSUED]
         assert {one.state for one in records} <= {TicketState.ISSUED, TicketState.VOID}
         assert sum(one.amount_cents for one in issued) == journal.balance_cents("out:voucher:cashable")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from egm.devices.interface import Barcode, Note
+from egm.devices.interface import Banknote, Barcode
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import TournamentMode
 from egm.kernel.credits import CreditKind
@@ -24,7 +24,13 @@ TICKET = "071111222233334444"
 #: A supervisor and a manager of the room's staff.
 TWO = {"person": "2", "persons": ("2", "5")}
 _SECRET = MysteryTrigger(
-    level="of-nobody", number=1, start=Fraction(5), step=Fraction(1), ceiling_cents=9, drawn=0, salt="0" * 64
+    level="of-nobody",
+    number=1,
+    start_amount=Fraction(5),
+    step=Fraction(1),
+    ceiling_cents=9,
+    drawn_point=0,
+    salt="0" * 64,
 )
 PRIZE = Won(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
 VALUES = {
@@ -202,7 +208,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
 
 def _start_ticket(rig: MachineRig) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = rig.machine.component(TicketDesk).prepare("early", 500, denomination_cents=5)
+    ticket = rig.machine.component(TicketDesk).prepare_ticket("early", 500, denomination_cents=5)
     _reserve(
         rig, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
@@ -251,7 +257,7 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
         page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
-        rig.hands.offered[1] = Note(500)
+        rig.hands.offered[1] = Banknote(500)
     elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
         rig.hands.offered[1] = Barcode(TICKET)
         money.ticket_inquiry = TicketInquiry("asked", 1, TICKET)
@@ -271,5 +277,5 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
     elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
         _start_ticket(rig)
     elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
-        rig.ledger.reserve_credit_before_stacking(Note(500), 0)
+        rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
     return VALUES.get(event, {})

@@ -1,6 +1,6 @@
 """Forms of the service menu, as staff fill them in."""
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.kernel.events import EventType
 from egm.staff.desk import ServiceDesk
 
@@ -14,7 +14,7 @@ def fill_in(rig, form_id, **values):
     """Fill in a form of the service menu, which is closed again afterwards; return the notice that staff are shown."""
     if not rig.machine.component(ServiceDesk).is_open:
         rig.engine.handle(EventType.MENU, key="operator")
-    event = next(form.event for form in MENU.forms if form.id == form_id)
+    event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
     rig.engine.handle(event, form=form_id, **values)
     shown = rig.machine.notice
     rig.engine.handle(EventType.MENU_CLOSED, why="key")

@@ -1,6 +1,6 @@
 """The metrics of a machine in a test: the attachment, and what its snapshot shows."""
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
 from egm.kernel.services import MachineContext
 from egm.links import monitoring
@@ -17,4 +17,4 @@ def monitored(rig, folder, said, port=0):
 
 
 def shown(rig):
-    return snapshot(rig.engine)
+    return build_snapshot(rig.engine)

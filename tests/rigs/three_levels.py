@@ -7,8 +7,8 @@ import egm.profiles
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
-from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
-from egm.progressive.level import Terms
+from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.level import LevelTerms
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
@@ -19,8 +19,12 @@ LINKED = (
     LevelSlot(game="three-levels", level="mystery"),
 )
 STAKE = 50
-MYSTERY_TERMS = Terms(
-    base_cents=500, increment=Fraction(1, 90), hidden=Fraction(1, 1000), ceiling_cents=550, mystery=True
+MYSTERY_TERMS = LevelTerms(
+    base_cents=500,
+    increment=Fraction(1, 90),
+    hidden_share=Fraction(1, 1000),
+    ceiling_cents=550,
+    is_mystery=True,
 )
 LINKED_MYSTERY = (
     LevelSlot(game="three-levels", level="top"),
@@ -35,7 +39,7 @@ def lucky(terms=MYSTERY_TERMS):
     """The shared mystery level, as a level file defines it."""
     chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
-    return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, chance=chance)
+    return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, stake_and_odds=chance)
 
 
 def place(folder: Path, old: str, new: str) -> Path:
@@ -51,7 +55,7 @@ class FixedFace:
     """What linked levels show, as a test wants it."""
 
     def __init__(self, amount_cents: int = 1700) -> None:
-        self.now = DisplayedAmount(amount_cents, Status.UP)
+        self.now = DisplayedAmount(amount_cents, LevelStatus.UP)
 
     def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         return self.now

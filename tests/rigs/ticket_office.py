@@ -35,7 +35,7 @@ class StandingClock:
 
 
 def machine(serial="EGM-0000001"):
-    return TicketIssuer(serial=serial, operator_number="17", house=HOUSE)
+    return TicketIssuer(serial=serial, operator_number="17", venue=HOUSE)
 
 
 class Office:
@@ -60,7 +60,7 @@ class Office:
         self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
 
     def issued(self, issue_id="cashout-1", amount_cents=1234, **options):
-        ticket = self.desk.prepare(issue_id, amount_cents, denomination_cents=25, **options)
+        ticket = self.desk.prepare_ticket(issue_id, amount_cents, denomination_cents=25, **options)
         return self.desk.record_printed(ticket.number)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.features.tournament.example import EXAMPLE_RULES
 from egm.features.tournament.installed import RULES_FILE_NAME, RulesFile
 from egm.features.tournament.rules import parse_rules
@@ -97,7 +97,7 @@ class Hall:
         """Staff fill in a form at a position; return why it was refused, or None."""
         room = room or self.room
         room.engine.handle(EventType.MENU, key="operator")
-        event = next(form.event for form in MENU.forms if form.id == form_id)
+        event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
         room.engine.handle(event, form=form_id, **by, **values)
         refused = room.notice
         room.engine.handle(EventType.MENU_CLOSED, why="key")

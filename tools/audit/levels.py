@@ -40,7 +40,7 @@ from egm.progressive.entries import (
     ContributionsCounted,
     LevelAward,
     LevelChanged,
-    LevelHit,
+    LevelHitRegistered,
     LevelMoved,
     LevelOpened,
     LevelRuling,
@@ -99,9 +99,9 @@ class LevelAudit:
         """The amount awarded for each claim by the controller or by a ruling, in minor units."""
         self._commitments: dict[tuple[str, int], str] = {}
         """The commitment to each mystery prize of a linked level, as first received, by pool and prize number."""
-        self._register_lines: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
+        self._register_lines: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
         """The lines about progressive hits in the register of wins, by play."""
-        self._late_register_lines: dict[str, LevelHit] = {}
+        self._late_register_lines: dict[str, LevelHitRegistered] = {}
         """The lines of the register about hits that were registered after their play had ended, by id of the line."""
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
@@ -183,7 +183,7 @@ class LevelAudit:
                 self._awarded_cents[suffix] = claim.amount_cents
             elif prefix == "sealed":
                 sealed_prize = from_json(SealedPrize, value, name)
-                self._commitments[suffix, sealed_prize.prize] = sealed_prize.commitment
+                self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
         if kind == CARRIED_GAME and game is not None and game.levels.pool_by_level:
             for share in game.levels.contributions:
                 if share.contribution_number is not None:
@@ -218,11 +218,11 @@ class LevelAudit:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
             commitment = read_record(entry, ReceivedCommitment)
-            self._commitments.setdefault((commitment.pool, commitment.prize), commitment.commitment)
+            self._commitments.setdefault((commitment.pool, commitment.prize_number), commitment.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
-            self._check_register_line(entry, read_record(entry, LevelHit))
+            self._check_register_line(entry, read_record(entry, LevelHitRegistered))
         elif kind == LEVELS_UNDECIDED.kind:
             undecided = read_record(entry, LevelsUndecided)
             play = self._open_plays.get(undecided.play_id)
@@ -244,7 +244,7 @@ class LevelAudit:
             self._awarded_cents.setdefault(answer.claim, answer.amount_cents)
         elif kind == LINK_AHEAD.kind:
             counted_record = read_record(entry, ContributionsCounted)
-            self._contribution_numbers[counted_record.pool] = counted_record.counted
+            self._contribution_numbers[counted_record.pool] = counted_record.counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
@@ -273,7 +273,7 @@ class LevelAudit:
         """Check that the entry transfers the whole amount of one progressive level to another."""
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release_whole_amount()
-        self.levels[target] = taking.receive(amount)
+        self.levels[target] = taking.add_received_amount(amount)
         self._compare_pool_transfers(
             entry, posting.build_moving_transfers((source, giving), (target, taking, self.levels[target]))
         )
@@ -310,7 +310,7 @@ class LevelAudit:
                 continue
             level = self.levels[pool]
             self._check_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
-            changes.apply_level_change(pool, level.contribute(wager_cents))
+            changes.apply_level_change(pool, level.add_contribution(wager_cents))
             if _is_mystery_hit(pool, level.compute_mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
@@ -436,7 +436,9 @@ class LevelAudit:
         play = self._open_plays.get(play_id)
         if late == "hand":
             line = self._late_register_lines.pop(f"{claim}.hit", None)
-            registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
+            registered = (
+                None if line is None else (line.play_id, line.pool, line.amount_cents, line.payment_method)
+            )
             if registered != (play_id, pool, amount_cents, "hand"):
                 self._report_finding(
                     entry,
@@ -490,10 +492,10 @@ class LevelAudit:
                 f"record.trigger: step and ceiling of level {pool}: expected {step} up to {ceiling_cents} cents, "
                 f"found {trigger.step} up to {trigger.ceiling_cents}",
             )
-        if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
+        if not int(trigger.trigger_amount) <= amount_cents <= trigger.ceiling_cents:
             self._report_finding(
                 entry,
-                f"record.amount_cents: level {pool} is won between {int(trigger.amount)} and "
+                f"record.amount_cents: level {pool} is won between {int(trigger.trigger_amount)} and "
                 f"{trigger.ceiling_cents} cents, found {amount_cents}",
             )
 
@@ -579,7 +581,7 @@ class LevelAudit:
                 entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid"
             )
 
-    def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
+    def _check_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
         """Store a line of the register of progressive wins until the end of the game that pays it is checked."""
         play = self._open_plays.get(record.play_id)
         if play is None:
@@ -607,7 +609,7 @@ class LevelAudit:
                 f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
             )
         for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
-            recorded = hit.pool, hit.amount_cents, hit.way, hit.game
+            recorded = hit.pool, hit.amount_cents, hit.payment_method, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
                 self._report_finding(
                     entry,

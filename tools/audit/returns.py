@@ -139,7 +139,7 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
         )
         facts: dict[str, Any] = {
             "game_version": version,
-            "games": sums.games,
+            "game_count": sums.games,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
             "coin_in_cents": part.value("coin_in"),

@@ -20,7 +20,7 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
             if stored_anchor is None:
                 return ""
             with open_machine_ledger(folder, second=second) as store:
-                store.verify()
+                store.verify_moves()
                 return store.find_ledger_mismatch() or find_disagreement(
                     store, stored_anchor, view.balance_cents
                 )

@@ -161,7 +161,7 @@ class TournamentAudit:
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
-            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._start_round),
+            entries.ROUND_BEGUN.kind: (entries.RoundStarted, self._start_round),
             entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
             entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
             entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
@@ -312,21 +312,22 @@ class TournamentAudit:
             )
         tournament.paid_entries.add(record.entry)
 
-    def _start_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
+    def _start_round(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
         """Check that the rules allow the round to this entry with these points, and derive the stored purse."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
         rules = tournament.rules
-        if record.round > len(rules.rounds):
+        if record.round_number > len(rules.rounds):
             self._report_finding(
-                entry, f"record.round: expected 1 to {len(rules.rounds)} by the rules, found {record.round}"
+                entry,
+                f"record.round: expected 1 to {len(rules.rounds)} by the rules, found {record.round_number}",
             )
             return
-        terms = rules.rounds[record.round - 1]
-        if record.points != terms.points:
+        terms = rules.rounds[record.round_number - 1]
+        if record.starting_points != terms.points:
             self._report_finding(
-                entry, f"record.points: expected {terms.points} by the rules, found {record.points}"
+                entry, f"record.points: expected {terms.points} by the rules, found {record.starting_points}"
             )
         known_participant = tournament.participants.setdefault(record.entry, record.participant)
         if known_participant != record.participant or record.entry in tournament.void_entries:
@@ -340,24 +341,25 @@ class TournamentAudit:
             self._report_finding(
                 entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
-        earlier_ending = tournament.ending_by_entry_and_round.get((record.entry, record.round))
+        earlier_ending = tournament.ending_by_entry_and_round.get((record.entry, record.round_number))
         may_repeat = earlier_ending == "interrupted" and rules.interrupted == "replay"
         if earlier_ending is not None and not may_repeat:
             self._report_finding(
                 entry,
-                f"record.round: round {record.round} of entry {record.entry} has already ended as {earlier_ending}",
+                f"record.round: round {record.round_number} of entry {record.entry} has already ended as "
+                f"{earlier_ending}",
             )
         purse = Purse(
             entry_number=record.entry,
             participant=record.participant,
-            round_number=record.round,
+            round_number=record.round_number,
             bet_credits=rules.machines[0].bet,
             games_max=terms.games or 0,
             round_minutes=terms.minutes or 0,
         )
         self._compare_purse(entry, purse)
         self._check_selection(entry, tournament)
-        self._purses[position], self._points_left[position] = purse, record.points
+        self._purses[position], self._points_left[position] = purse, record.starting_points
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
         """Check that at the start of a round the tournament's game, denomination and wager are selected."""
@@ -416,8 +418,8 @@ class TournamentAudit:
         recorded = (
             record.entry,
             record.participant,
-            record.round,
-            record.points,
+            record.round_number,
+            record.won_points,
             record.best_game,
             record.games,
         )
@@ -437,7 +439,7 @@ class TournamentAudit:
         self._compare_purse(entry, purse_after)
         self._purses[position] = purse_after
         if tournament is not None:
-            tournament.ending_by_entry_and_round[record.entry, record.round] = record.status
+            tournament.ending_by_entry_and_round[record.entry, record.round_number] = record.status
 
     # ------------------------------------------------------------------ games
     def _start_game(self, entry: StoredEntry, game: GameRecord) -> None:

@@ -77,7 +77,7 @@ class Backup:
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
         # a key made by the machine never leaves it
-        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key:
+        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key_path:
             paths |= {name: getattr(link, name) for name in LINK_FILE_NAMES}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:

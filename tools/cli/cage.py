@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import ANCHOR_STATE_KEY, find_older_ledger_error, is_known_to_journal
-from egm.tickets.cage import Cage
+from egm.tickets.cage import TicketCage
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.proof import list_accepted_redemptions
 from egm.tickets.record import TicketRecord
@@ -27,7 +27,9 @@ T = TypeVar("T")
 
 
 @contextmanager
-def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock: Clock) -> Iterator[Cage]:
+def open_cage(
+    folder: Path, medium: Path | None, person: str, second: str, clock: Clock
+) -> Iterator[TicketCage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now.
 
     Raises :class:`OperatorError` if the ledger is not the one that the machine's journal has recorded, and
@@ -46,7 +48,7 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
             raise OperatorError(
                 f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"
             )
-        yield Cage(
+        yield TicketCage(
             store,
             clock,
             person,

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from egm.app.ports import create_driver_without_machine
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import DeviceEvent, Escrowed
+from egm.devices.interface import DeviceEvent, PaperInEscrow
 from egm.devices.line import SerialLine
 
 
@@ -96,6 +96,6 @@ class Listener:
     def _process_event(self, event: DeviceEvent) -> None:
         """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
-        if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
+        if isinstance(event, PaperInEscrow) and isinstance(self._driver, _HasEscrow):
             answer = self._driver.stack if self._keep else self._driver.return_bill
             answer(event.escrow)

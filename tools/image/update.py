@@ -156,7 +156,7 @@ class ScreenWatch:
                 self._clients[path] = ScreenClient(path, path.with_suffix(".token"), onlooker=True)
         for path, client in self._clients.items():
             update = client.poll(time.monotonic())
-            if update.link_lost:
+            if update.has_link_been_lost:
                 self._shown.pop(path, None)
             for message in update.messages:
                 if isinstance(message, Snapshot):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.kernel.service_pages import PageTable, PageText
 from egm.screen.text import Texts
 from egm.staff.service.manual import list_chapters
@@ -29,7 +29,7 @@ class Chapter:
 def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
-        menu: PageTable = chapter.build_table(MENU)
+        menu: PageTable = chapter.build_table(SERVICE_MENU)
         yield Chapter(
             _format_words(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),

@@ -14,7 +14,7 @@ from egm.app.first_start.steps import Move, NextStep, SetupStep, build_failure_t
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.progressive.enrolling import build_error_table, build_fact_table
-from egm.progressive.enrolment import CertificateFacts, Stick, compute_key_digest, create_request
+from egm.progressive.enrolment import CertificateFacts, EnrolmentStick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.words import build_pair_table, build_plain_text, build_text
 
@@ -28,14 +28,14 @@ class LinkEnrolmentStep(SetupStep):
 
     certificate_folder: LinkCertificateFolder
     """The folder of the machine's certificate for the progressive link, and of its key."""
-    memory_stick: Stick
+    memory_stick: EnrolmentStick
     """The memory stick of the controller's staff."""
-    now: Callable[[], datetime]
+    get_time: Callable[[], datetime]
     id: str = "link"
     stick_result: PageText | None = None
     """The result of the last action on the memory stick, shown on the page; None before the first."""
 
-    def enter(self) -> None:
+    def open_step(self) -> None:
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
         self.stick_result = None
 
@@ -65,7 +65,7 @@ class LinkEnrolmentStep(SetupStep):
         )
         return self._build_page(*tables, actions=actions)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Process a touched action: write the certificate request, read the controller's answer, or continue.
 
         The machine may continue with or without a progressive link. Return what follows: another first-start
@@ -98,7 +98,9 @@ class LinkEnrolmentStep(SetupStep):
         """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
         answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
-        answer.read_facts().check_holder_and_validity(draft.machine_answers["serial"], digest, self.now())
+        answer.read_facts().check_holder_and_validity(
+            draft.machine_answers["serial"], digest, self.get_time()
+        )
         self.certificate_folder.put_into_use(self.certificate_folder.store_answer(answer))
         return NextStep.STAY
 
@@ -129,7 +131,7 @@ class LinkEnrolmentStep(SetupStep):
         facts = self.certificate_folder.read_facts()
         if facts is None or facts.serial != draft.machine_answers.get("serial"):
             return None
-        facts.check_holder_and_validity(facts.serial, facts.key, self.now())
+        facts.check_holder_and_validity(facts.serial, facts.key, self.get_time())
         return facts
 
 

@@ -17,7 +17,7 @@ from serial.tools.list_ports import comports
 from egm.app.ports import create_driver_without_machine
 from egm.config.on_this_computer import find_stable_port_name
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
+from egm.devices.interface import DeviceEvent, DeviceIdentified, LineLost, LineRestored
 from egm.devices.line import SerialLine
 
 #: The order in which protocols are tried.
@@ -89,12 +89,12 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     def handle_event(event: DeviceEvent) -> None:
         """Store that the probed device has replied, or that its line was lost; store its identity if it gave one."""
         nonlocal identity
-        if isinstance(event, Identified):
+        if isinstance(event, DeviceIdentified):
             identity = event.identity
             reply_event.set()
-        elif isinstance(event, CommUp):
+        elif isinstance(event, LineRestored):
             reply_event.set()
-        elif isinstance(event, CommLost):
+        elif isinstance(event, LineLost):
             line_lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line_settings)

@@ -68,7 +68,7 @@ class SignersStep(SetupStep):
     id: str
     wrong_pins_folder: Path
     """The state folder, whose file of wrong PINs counts them for every terminal of the machine."""
-    now: Callable[[], datetime]
+    get_time: Callable[[], datetime]
     required_permission: Permission
     """The permission that each signer must have."""
     proved_signers: list[Person] = field(default_factory=list)
@@ -119,7 +119,7 @@ class SignersStep(SetupStep):
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
         if action == "back":
             return self._go_back()
@@ -158,7 +158,7 @@ class SignersStep(SetupStep):
                     return build_refusal_text("locked")
                 person = self.read_roster(draft).authenticate(number, pin)
                 if person is None:
-                    noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
+                    noted.append(WrongPin.create_now(number, self.get_time().isoformat(timespec="seconds")))
                     return build_refusal_text("wrong_pin")
             self.entered_staff_number = None
             if any(person.id == proved_person.id for proved_person in self.proved_signers):
@@ -182,7 +182,7 @@ class SignersStep(SetupStep):
         """
         persons = tuple(person.id for person in self.proved_signers)
         return CabinetFileSignature(
-            compute_digest(text), persons, reason, self.now().isoformat(timespec="seconds")
+            compute_digest(text), persons, reason, self.get_time().isoformat(timespec="seconds")
         )
 
 
@@ -195,7 +195,7 @@ class SignCabinetFileStep(SignersStep):
     faults: tuple[Fault, ...] | None = None
     """The faults of the drafted cabinet file; None until it is checked."""
 
-    def enter(self) -> None:
+    def open_step(self) -> None:
         """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""
         self.faults, self.is_asking_for_signers, self.proved_signers, self.entered_staff_number = (
             None,
@@ -204,7 +204,7 @@ class SignCabinetFileStep(SignersStep):
             None,
         )
 
-    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
+    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
         """Check the drafted cabinet file in the same way as the machine does when it starts.
 
         The check covers this computer, the games and the jurisdiction's rules.
@@ -251,7 +251,7 @@ class SignCabinetFileStep(SignersStep):
             ),
             (build_text("first.file"), build_plain_text(compute_digest(draft.format_cabinet_file())[:16])),
         )
-        now = self.now()
+        now = self.get_time()
         is_clock_plausible = (
             find_clock_doubt(
                 ClockEvidence(shown_time=now, last_trusted_time=None, elapsed_since_trusted=None)
@@ -363,7 +363,7 @@ def create_restore_step(
     return RestoreCabinetFileStep(
         id="memory",
         wrong_pins_folder=state.root,
-        now=now,
+        get_time=now,
         required_permission=Permission.CONFIGURE,
         state=state,
         file=file,

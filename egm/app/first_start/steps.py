@@ -64,24 +64,24 @@ def build_failure_text(error: Exception) -> PageText:
 
 
 class SetupStep:
-    """One step of the first start. ``enter`` is called when it is reached; then ``begin`` runs as a task."""
+    """One step of the first start. ``open_step`` is called when it is reached; then ``start_task`` runs as a task."""
 
     id: str
 
-    def enter(self) -> None:
+    def open_step(self) -> None:
         """Prepare the first-start step when it is reached, such as by showing that ``begin`` is working.
 
         By default, do nothing.
         """
 
-    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
         """Process a touched action or an entered text; return which first-start step or refusal follows."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class WelcomeStep(SetupStep):
             actions=(_NEXT_ACTION,),
         )
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Continue with the next first-start step if its key was touched."""
         return NextStep.ON if action == "next" else build_refusal_text("not_offered")
 
@@ -167,7 +167,7 @@ class FieldsStep(SetupStep):
         actions = () if next_field is not None else (_NEXT_ACTION,)
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
         """Store the text of the first-start step's next field, or return to the previous field."""
         next_field = self._find_next_field(draft)
         if action == "back":
@@ -228,7 +228,7 @@ class PickOneStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
         _, _, place = action.partition("pick:")
         options = self.list_options()
@@ -247,30 +247,30 @@ class ProbeDevicesStep(SetupStep):
     list_ports: Callable[[], list[str]]
     """A function that returns the serial ports to probe."""
     id: str = "devices"
-    probed_now: tuple[str, str] | None = None
+    probed_port_and_protocol: tuple[str, str] | None = None
     """The serial port and the protocol being probed; None while no probing is in progress."""
 
-    def enter(self) -> None:
+    def open_step(self) -> None:
         """Start the first-start step that probes for devices, without a result so far."""
-        self.probed_now = ("", "")
+        self.probed_port_and_protocol = ("", "")
 
-    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Probe every serial port for a device with every protocol."""
 
         def on_progress(port: str, protocol: str) -> None:
             """Show on the service page which serial port is probed now, and for which protocol."""
-            self.probed_now = (port, protocol)
+            self.probed_port_and_protocol = (port, protocol)
             on_change()
 
         try:
             draft.devices = tuple(await probe_serial_ports(self.list_ports(), on_progress))
         finally:
-            self.probed_now = None
+            self.probed_port_and_protocol = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the devices that replied, and of the serial ports probed."""
-        if self.probed_now is not None:
-            port, protocol = self.probed_now
+        if self.probed_port_and_protocol is not None:
+            port, protocol = self.probed_port_and_protocol
             progress_row = PageRow(
                 cells=(build_text("first.devices.asking"), build_plain_text(f"{port}  {protocol}"))
             )
@@ -302,9 +302,9 @@ class ProbeDevicesStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
-        if self.probed_now is not None:
+        if self.probed_port_and_protocol is not None:
             return build_refusal_text("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
             draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED_PROTOCOLS)
@@ -328,7 +328,7 @@ class PickSeveralStep(SetupStep):
     id: str
     list_options: Callable[[CabinetFileDraft], list[tuple[str, PageText]]]
     """A function that returns the items to choose from, each with its text."""
-    list_chosen: Callable[[CabinetFileDraft], list[str]]
+    list_selected: Callable[[CabinetFileDraft], list[str]]
     """A function that returns the items chosen in the draft."""
     store_choices: Callable[[CabinetFileDraft, list[str]], None]
     """A function that stores the chosen items in the draft."""
@@ -337,11 +337,11 @@ class PickSeveralStep(SetupStep):
     examined_item: str | None = None
     """The item being examined, or None once all have been examined."""
 
-    def enter(self) -> None:
+    def open_step(self) -> None:
         """Start the first-start step: show that the items to choose from are being examined."""
         self.examined_item = ""
 
-    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Gather the items to choose from, without blocking the event loop."""
         loop = asyncio.get_running_loop()
 
@@ -352,7 +352,7 @@ class PickSeveralStep(SetupStep):
 
         try:
             await asyncio.to_thread(self.examine_items, draft, on_progress)
-            if not self.list_chosen(draft):
+            if not self.list_selected(draft):
                 self.store_choices(draft, [name for name, _ in self.list_options(draft)])
         finally:
             self.examined_item = None
@@ -366,7 +366,7 @@ class PickSeveralStep(SetupStep):
             return ServicePage(
                 id="", title=build_text(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),)
             )
-        chosen_ids = set(self.list_chosen(draft))
+        chosen_ids = set(self.list_selected(draft))
         rows = tuple(
             PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen_ids else "")
             for index, (name, text) in enumerate(self.list_options(draft))
@@ -377,10 +377,10 @@ class PickSeveralStep(SetupStep):
             PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen_ids)}),)
         )
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
-        options, chosen_ids = self.list_options(draft), self.list_chosen(draft)
+        options, chosen_ids = self.list_options(draft), self.list_selected(draft)
         if action == "back":
             return NextStep.BACK
         if self.examined_item is None and place.isdecimal() and int(place) < len(options):
@@ -395,7 +395,7 @@ class PickSeveralStep(SetupStep):
 class EnrolStaffStep(SetupStep):
     """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
-    now: Callable[[], datetime]
+    get_time: Callable[[], datetime]
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
     new_person_fields: list[str] | None = None
@@ -462,7 +462,7 @@ class EnrolStaffStep(SetupStep):
         )
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
-    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
         """Process one field of a new person; the last one enrols the person."""
         if action == "back":
             if self.new_person_fields is None:
@@ -470,14 +470,14 @@ class EnrolStaffStep(SetupStep):
             self.new_person_fields = self.new_person_fields[:-1] or None
             return NextStep.STAY
         if self.new_person_fields is None:
-            return self._act_on_list(draft, action)
+            return self._handle_list_action(draft, action)
         return (
             self._take_typed_answer(draft, self.new_person_fields, text.strip())
             if action == "enter"
             else build_refusal_text("not_offered")
         )
 
-    def _act_on_list(self, draft: CabinetFileDraft, action: str) -> Move:
+    def _handle_list_action(self, draft: CabinetFileDraft, action: str) -> Move:
         """Process an action on the list of staff: add a person, remove the last one, or continue."""
         if action == "add":
             self.new_person_fields = []
@@ -510,7 +510,7 @@ class EnrolStaffStep(SetupStep):
         person = Person(number, name, Role(role))
         try:
             draft.roster = roster_before.enrol_person(
-                person, self.compute_pin_digest(pin), by="", at=self.now()
+                person, self.compute_pin_digest(pin), by="", at=self.get_time()
             )
         except OperatorError as error:
             return build_text("first.refused.staff", why=str(error))

@@ -45,7 +45,7 @@ from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.enrolment import STICK_PATH, Stick
+from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.form import FormField
 from paytables.source import parse_toml, read_contents
@@ -91,7 +91,7 @@ class FirstStartWizard:
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
             return
-        move = self._steps[self._at].answer(
+        move = self._steps[self._at].handle_input(
             self._draft, str(intent.value), str(options.get("input") or "")[:400]
         )
         self._notice = move if isinstance(move, PageText) else None
@@ -115,14 +115,14 @@ class FirstStartWizard:
         self.close()
         self._at = at
         step = self._steps[at]
-        step.enter()
-        if type(step).begin is not SetupStep.begin:
+        step.open_step()
+        if type(step).start_task is not SetupStep.start_task:
             self._step_task = asyncio.ensure_future(self._begin_step(step))
 
     async def _begin_step(self, step: SetupStep) -> None:
         """Do the work of a first-start step; if it fails, show the reason on the page."""
         try:
-            await step.begin(self._draft, self._notify_change)
+            await step.start_task(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
             self._notice = PageText(value="first.refused.not_done", values={"why": str(error)})
         self._notify_change()
@@ -194,7 +194,7 @@ def build_steps(
         SignCabinetFileStep(
             id="signing",
             wrong_pins_folder=state.root,
-            now=clock.now,
+            get_time=clock.now,
             required_permission=Permission.CONFIGURE,
             state=state,
             file=file,
@@ -235,7 +235,11 @@ async def run_first_start(
     link = (
         ()
         if is_link_seeded
-        else (LinkEnrolmentStep(LinkCertificateFolder.for_state_folder(state.root), Stick(stick), clock.now),)
+        else (
+            LinkEnrolmentStep(
+                LinkCertificateFolder.for_state_folder(state.root), EnrolmentStick(stick), clock.now
+            ),
+        )
     )
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")

@@ -33,7 +33,7 @@ from egm.devices.channel_values import (
     list_currencies_of_country,
 )
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
+from egm.devices.interface import Banknote, Content, EventSink, FaultCode, PaperDisputed, PaperRejection
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
@@ -112,7 +112,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._renew_at = 0.0
 
     # ------------------------------------------------------------ the cycle
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: process the validator's new events, then send the routing order and settings that are due."""
         try:
             answer = await self._query(Header.READ_BILL_EVENTS)
@@ -146,18 +146,18 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._event_position = compute_event_position(events, accepted)
         news = list_events_since(self._event_position, events)
         passed_events = count_accepted_since(self._event_position, accepted)
-        if news.restarted:
+        if news.has_restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
             self._worth = ChannelValueCheck(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
         is_clear = self._is_settled_after_restart(events)
-        for pair in news.pairs:
+        for pair in news.new_events:
             is_clear = self._handle_event(pair) or is_clear
         if passed_events and self._escrow.is_stacking_ordered():
             self._handle_accept_without_event(passed_events)
         self._update_faults(self._present_faults)
-        await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
+        await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.new_events))
         self._event_position = compute_event_position(events, accepted)
         self._escrow.set_protocol_position(self._event_position)
         return True
@@ -172,7 +172,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._handle_stacked_item()
         else:
             text = f"{passed_events} bills counted where one was ordered: is this another validator?"
-            self._emit(Disputed(device=self.name, text=text))
+            self._emit(PaperDisputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
         """Handle the item in escrow that the validator's last event reports, or else a clear bill path.
@@ -221,7 +221,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         elif code == BillEvent.STACKER_OK:
             self._present_faults.clear()
         elif code in _REJECTION_TEXT_BY_EVENT:
-            self._emit(Rejected(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
+            self._emit(PaperRejection(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
             return True
         elif code == BillEvent.RETURNED:
             self._present_faults.pop(FaultCode.CHEAT, None)
@@ -233,7 +233,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
         if pair.result_a:
             cents = self._notes.get(pair.result_a)
-            return None if cents is None else Note(cents)
+            return None if cents is None else Banknote(cents)
         answer = await self._query(Header.READ_BARCODE) or b""
         return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 

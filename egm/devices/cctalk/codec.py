@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from egm.devices.framing import Cut, ProtocolError
+from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
 CCTALK: Final = "cctalk"
@@ -158,7 +158,7 @@ class CctalkFrame:
         return body + bytes((-sum(body) & 0xFF,))
 
 
-def cut_frame(buffer: bytes) -> Cut[CctalkFrame] | None:
+def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
     """Separate the first ccTalk frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
@@ -170,10 +170,10 @@ def cut_frame(buffer: bytes) -> Cut[CctalkFrame] | None:
         return None
     frame = buffer[:size]
     if sum(frame) & 0xFF:
-        return Cut(
+        return FrameCut(
             1, ProtocolError(CCTALK, "wrong checksum: the bytes of the message do not add up to 0", frame)
         )
-    return Cut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
+    return FrameCut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
 
 
 # ---------------------------------------------------------------- layouts of answers

@@ -30,7 +30,14 @@ from egm.devices.channel_values import (
     list_currencies_of_country,
 )
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
+from egm.devices.interface import (
+    AcceptorReadiness,
+    CoinAccepted,
+    EventSink,
+    FaultCode,
+    PaperDisputed,
+    PaperRejection,
+)
 from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
 
@@ -121,7 +128,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._is_ready = None
         self._refused_since_by_slot.clear()
 
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: read the coin events, query coin values, apply settings, identify the acceptor."""
         try:
             answer = await self._query(Header.READ_CREDITS)
@@ -169,26 +176,26 @@ class CctalkCoinDriver(CctalkDriver):
         if position == compute_event_position(events, accepted):
             return True
         news = list_events_since(position, events)
-        self._check_accepted_coins(news.pairs)
-        if events.counter == 0 or news.restarted:
+        self._check_accepted_coins(news.new_events)
+        if events.counter == 0 or news.has_restarted:
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
             (self._coins[pair.result_a], self._find_coin_path(pair) == codec.SORTER_PATH_HOPPER)
-            for pair in news.pairs
+            for pair in news.new_events
             if pair.result_a in self._coins
         )
         passed_events = count_accepted_since(position, accepted)
-        unseen_coins = passed_events - sum(pair.result_a > 0 for pair in news.pairs)
+        unseen_coins = passed_events - sum(pair.result_a > 0 for pair in news.new_events)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
             coins = coins[:passed_events]
         unknown_slots = sorted(
-            {pair.result_a for pair in news.pairs if pair.result_a and pair.result_a not in self._coins}
+            {pair.result_a for pair in news.new_events if pair.result_a and pair.result_a not in self._coins}
         )
         disputed = self._build_disputed_coins(
             unseen_coins,
-            news.lost_events,
+            news.lost_event_count,
             sum(cents for cents, _ in event_coins[len(coins) :]),
             unknown_slots,
         )
@@ -196,8 +203,8 @@ class CctalkCoinDriver(CctalkDriver):
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if disputed is not None:
-            self._emit(Disputed(device=self.name, text=disputed.why))
-        for pair in news.pairs:
+            self._emit(PaperDisputed(device=self.name, text=disputed.reason))
+        for pair in news.new_events:
             self._handle_other_event(pair)
         return True
 
@@ -230,7 +237,7 @@ class CctalkCoinDriver(CctalkDriver):
             reason.append(f"coins in slot {slots}, which has no value here")
             most_cents += len(unknown_slots) * max(values, default=0)
         return (
-            DisputedCoins(why="; ".join(reason), least_cents=least_cents, most_cents=most_cents)
+            DisputedCoins(reason="; ".join(reason), smallest_cents=least_cents, largest_cents=most_cents)
             if reason
             else None
         )
@@ -242,7 +249,7 @@ class CctalkCoinDriver(CctalkDriver):
         if pair.result_b in _FAULT_BY_ERROR:
             self._raise_timed_fault(_FAULT_BY_ERROR[pair.result_b])
         else:
-            self._emit(Rejected(device=self.name, reason=f"coin event {pair.result_b}"))
+            self._emit(PaperRejection(device=self.name, reason=f"coin event {pair.result_b}"))
 
     def _check_accepted_coins(self, pairs: tuple[CctalkEvent, ...]) -> None:
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
@@ -305,4 +312,4 @@ class CctalkCoinDriver(CctalkDriver):
         }
         if self._is_ready is not accepting:
             self._is_ready = accepting
-            self._emit(Ready(device=self.name, accepting=accepting))
+            self._emit(AcceptorReadiness(device=self.name, accepting=accepting))

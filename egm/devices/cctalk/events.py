@@ -22,13 +22,13 @@ _ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 class NewEvents:
     """The events of a ccTalk device since they were last read.
 
-    ``pairs`` are the new events, oldest first. ``lost_events`` is how many came before them and were overwritten.
-    ``restarted``: the device has been reset since.
+    ``new_events`` are the new events, oldest first. ``lost_event_count`` is how many came before them and
+    were overwritten. ``has_restarted``: the device has been reset since.
     """
 
-    pairs: tuple[CctalkEvent, ...]
-    lost_events: int
-    restarted: bool
+    new_events: tuple[CctalkEvent, ...]
+    lost_event_count: int
+    has_restarted: bool
 
 
 def compute_event_position(events: EventBuffer, accepted: int) -> int:
@@ -60,7 +60,7 @@ def list_events_since(position: int, events: EventBuffer) -> NewEvents:
     counter, newest = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
     stored_count = len(events.pairs)
     if events.counter == 0:
-        return NewEvents((), 0, restarted=position & 0xFFFFFF != compute_event_position(events, 0))
+        return NewEvents((), 0, has_restarted=position & 0xFFFFFF != compute_event_position(events, 0))
     new_count = events.counter if counter == 0 else (events.counter - counter) % _EVENT_COUNTER_MAX
     if new_count < stored_count:  # the event at the position is still stored, and must be the same event
         restarted = counter != 0 and events.pairs[new_count] != newest
@@ -72,5 +72,5 @@ def list_events_since(position: int, events: EventBuffer) -> NewEvents:
         new_count = events.counter
     readable_count = min(new_count, stored_count)
     return NewEvents(
-        tuple(reversed(events.pairs[:readable_count])), new_count - readable_count, restarted=restarted
+        tuple(reversed(events.pairs[:readable_count])), new_count - readable_count, has_restarted=restarted
     )

@@ -29,7 +29,7 @@ from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.driver import ORDER_SECONDS, OrderTimer
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
+from egm.devices.interface import EventSink, FaultCode, PaperDisputed, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
@@ -90,7 +90,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._serial = None
         self._next_level_query_at = 0.0
 
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: identify the hopper, or else advance the payout in progress."""
         if self._serial is None:
             if await self._identify():
@@ -127,9 +127,9 @@ class CctalkHopperDriver(CctalkDriver):
                 payout_id, coins = self._requested_payout
                 record = PayoutRecord(
                     payout_id=payout_id,
-                    coins=coins,
-                    events_before=status.counter,
-                    count_before=total,
+                    ordered_coins=coins,
+                    event_counter_before=status.counter,
+                    paid_counter_before=total,
                     serial=(self._serial or b"").hex(),
                 )
                 self._ledger.open_payout(record)
@@ -138,7 +138,7 @@ class CctalkHopperDriver(CctalkDriver):
                 self._note_progress()
                 await self._send_dispense_order(record)
         else:
-            paid_coins = (total - record.count_before) % _PAID_COUNTER_MODULUS
+            paid_coins = (total - record.paid_counter_before) % _PAID_COUNTER_MODULUS
             is_other_hopper = record.serial not in {"", (self._serial or b"").hex()}
             if is_other_hopper or paid_coins > _PAID_COUNTER_MODULUS // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
@@ -157,14 +157,16 @@ class CctalkHopperDriver(CctalkDriver):
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_uncommanded_coins(extra, text)
-            self._emit(Disputed(device=self.name, text=text))
+            self._emit(PaperDisputed(device=self.name, text=text))
         self._paid_total_when_idle = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
-            await self._query(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
+            await self._query(
+                Header.DISPENSE, (self._serial or b"") + bytes((record.ordered_coins,)), tries=1
+            )
 
     async def _advance_ordered_payout(
         self, record: PayoutRecord, status: HopperStatus, paid_coins: int
@@ -174,14 +176,16 @@ class CctalkHopperDriver(CctalkDriver):
         Order again if the order was lost, record coins that have left, close the payout when it is complete,
         and stop it if it makes no progress.
         """
-        if status.counter == record.events_before and not paid_coins and not status.remaining:
+        if status.counter == record.event_counter_before and not paid_coins and not status.remaining:
             await self._order_again(record)
             return
         self._set_driver_fault(FaultCode.FAILURE, None)
         if record.paid_coins != paid_coins:
             self._note_progress()
             self._ledger.record_coins_paid(record.payout_id, paid_coins)
-            self._emit(PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.coins))
+            self._emit(
+                PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.ordered_coins)
+            )
         if not status.remaining:
             self._finish(record, paid_coins)
         elif self._timer.seconds > PAYOUT_STOP_SECONDS:
@@ -237,11 +241,9 @@ class CctalkHopperDriver(CctalkDriver):
     def _close_as_disputed(self, record: PayoutRecord, reason: str) -> None:
         """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
         seen_coins = record.paid_coins
-        text = (
-            f"{record.payout_id}: {seen_coins} of {record.coins} coins were seen to leave, and then {reason}"
-        )
+        text = f"{record.payout_id}: {seen_coins} of {record.ordered_coins} coins were seen to leave, and then {reason}"
         self._finish(record, seen_coins, text)
-        self._emit(Disputed(device=self.name, text=text))
+        self._emit(PaperDisputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger, then report it as finished.
@@ -252,14 +254,14 @@ class CctalkHopperDriver(CctalkDriver):
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
         self._note_progress()
-        self._empty = paid_coins < record.coins
-        self._runaway = paid_coins > record.coins
+        self._empty = paid_coins < record.ordered_coins
+        self._runaway = paid_coins > record.ordered_coins
         self._emit(
             PayoutFinished(
                 device=self.name,
                 payout_id=record.payout_id,
                 paid_coins=paid_coins,
-                ordered_coins=record.coins,
+                ordered_coins=record.ordered_coins,
             )
         )
 

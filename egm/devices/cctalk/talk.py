@@ -12,7 +12,7 @@ from egm.devices.cctalk.codec import (
 )
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
-from egm.devices.interface import FaultCode, Identified
+from egm.devices.interface import DeviceIdentified, FaultCode
 from egm.devices.line import LineSettings
 
 CCTALK_LINE_SETTINGS: Final = LineSettings(baud=9600)
@@ -121,7 +121,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
             words.append(
                 str(int.from_bytes(answer, "little")) if is_number else answer.decode("ascii", "replace")
             )
-        self._emit(Identified(device=self.name, identity=" ".join(words)))
+        self._emit(DeviceIdentified(device=self.name, identity=" ".join(words)))
         return True
 
 

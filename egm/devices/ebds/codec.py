@@ -24,7 +24,7 @@ from functools import reduce
 from operator import xor
 from typing import Final
 
-from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
+from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
 EBDS: Final = "ebds"
@@ -260,7 +260,7 @@ class IdentificationText:
 Message = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRow | IdentificationText
 
 
-def cut_frame(buffer: bytes) -> Cut[EbdsFrame] | None:
+def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
     """Separate the first EBDS frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
@@ -271,20 +271,20 @@ def cut_frame(buffer: bytes) -> Cut[EbdsFrame] | None:
         return None
     size = buffer[1]
     if not _FRAME_MIN <= size <= 0x7F:
-        return Cut(
+        return FrameCut(
             1, ProtocolError(EBDS, f"message length is {size}; expected {_FRAME_MIN} to 127", buffer[:2])
         )
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     if frame[-2] != _END_OF_TEXT or reduce(xor, frame[1:-2]) != frame[-1] or not frame.isascii():
-        return Cut(
+        return FrameCut(
             1,
             ProtocolError(
                 EBDS, "the message has a wrong end byte, a wrong checksum or a byte above 7F", frame
             ),
         )
-    return Cut(size, EbdsFrame(frame[2], frame[3:-2]))
+    return FrameCut(size, EbdsFrame(frame[2], frame[3:-2]))
 
 
 def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | AuxiliaryCommand:

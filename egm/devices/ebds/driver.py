@@ -35,12 +35,12 @@ from egm.devices.ebds.codec import (
     NoteTableRow,
 )
 from egm.devices.interface import (
+    Banknote,
     Content,
+    DeviceIdentified,
     EventSink,
     FaultCode,
-    Identified,
-    Note,
-    Rejected,
+    PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
@@ -107,7 +107,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             self._ack = position
 
     # ------------------------------------------------------------ the cycle
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
@@ -147,7 +147,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             match message:
                 case IdentificationText():
                     self._identify_tries = 0
-                    self._emit(Identified(device=self.name, identity=message.text))
+                    self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
                     if isinstance(question, NoteQuery) and message.index == question.index:
                         self._store_reported_value(question.index, _compute_reported_worth(message))
@@ -167,7 +167,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if bits & Bits.RETURNED:
             self._escrow.record_direction(to_box=False)
         if bits & Bits.REJECTED:
-            self._emit(Rejected(device=self.name, reason="not recognised"))
+            self._emit(PaperRejection(device=self.name, reason="not recognised"))
         faults = {code: "" for bit, code in _FAULT_BY_STATUS_BIT.items() if bits & bit}
         if not bits & Bits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""
@@ -193,7 +193,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
         cents = self._notes.get(status.note)
-        return None if cents is None else Note(cents)
+        return None if cents is None else Banknote(cents)
 
 
 def _compute_reported_worth(row: NoteTableRow) -> ReportedValue:

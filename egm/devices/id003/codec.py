@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
-from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
+from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
 ID003: Final = "id003"
@@ -151,7 +151,7 @@ class Frame:
         return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut_frame(buffer: bytes) -> Cut[Frame] | None:
+def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
     """Separate the first ID-003 frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
@@ -164,7 +164,7 @@ def cut_frame(buffer: bytes) -> Cut[Frame] | None:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(
+        return FrameCut(
             1, ProtocolError(ID003, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2])
         )
     if len(buffer) < size:
@@ -172,8 +172,8 @@ def cut_frame(buffer: bytes) -> Cut[Frame] | None:
     frame = buffer[:size]
     crc = compute_crc_kermit(frame[:-2])
     if int.from_bytes(frame[-2:], "little") != crc:
-        return Cut(1, ProtocolError(ID003, f"wrong CRC: expected {crc:04X}", frame))
-    return Cut(size, Frame(frame[2], frame[3:-2]))
+        return FrameCut(1, ProtocolError(ID003, f"wrong CRC: expected {crc:04X}", frame))
+    return FrameCut(size, Frame(frame[2], frame[3:-2]))
 
 
 # ---------------------------------------------------------------- what a frame from the acceptor means

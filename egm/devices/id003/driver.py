@@ -33,12 +33,12 @@ from egm.devices.id003.codec import (
     StatusReport,
 )
 from egm.devices.interface import (
+    Banknote,
     Content,
+    DeviceIdentified,
     EventSink,
     FaultCode,
-    Identified,
-    Note,
-    Rejected,
+    PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
@@ -122,7 +122,7 @@ class Id003Driver(BillDriver[Frame]):
         self._query_counts.clear()
 
     # ------------------------------------------------------------ the cycle
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: query the acceptor's status, then send the one command that is due."""
         is_answered = await self._query_and_handle_replies(Frame(Command.STATUS))
         command = self._find_due_command() if is_answered else None
@@ -147,7 +147,7 @@ class Id003Driver(BillDriver[Frame]):
                     self._store_currency_table({row.note: _compute_reported_worth(row) for row in rows})
                 case SoftwareVersionReply(text=text):
                     self._query_counts[Command.VERSION] = _UNANSWERED_QUERIES_MAX
-                    self._emit(Identified(device=self.name, identity=text))
+                    self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
         return bool(answers)
@@ -179,14 +179,14 @@ class Id003Driver(BillDriver[Frame]):
         elif status in _OUTWARD_STATUSES:
             self._escrow.record_direction(to_box=False)
             if entered and report.reason:
-                self._emit(Rejected(device=self.name, reason=report.reason))
+                self._emit(PaperRejection(device=self.name, reason=report.reason))
 
     def _read_content(self, report: StatusReport) -> Content | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)
-        return None if cents is None else Note(cents)
+        return None if cents is None else Banknote(cents)
 
     # ------------------------------------------------------------ commands to the acceptor
     def _find_due_command(self) -> Frame | None:

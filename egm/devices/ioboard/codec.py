@@ -45,7 +45,7 @@ from enum import IntEnum
 from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
-from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
+from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
 IO_BOARD_PROTOCOL: Final = "ioboard"
@@ -257,7 +257,7 @@ def _encode_frame(kind: FrameType, data: bytes) -> bytes:
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut_message(buffer: bytes) -> Cut[Message] | None:
+def cut_message(buffer: bytes) -> FrameCut[Message] | None:
     """Separate the first message from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
@@ -268,7 +268,7 @@ def cut_message(buffer: bytes) -> Cut[Message] | None:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(
+        return FrameCut(
             1,
             ProtocolError(
                 IO_BOARD_PROTOCOL, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2]
@@ -278,8 +278,8 @@ def cut_message(buffer: bytes) -> Cut[Message] | None:
         return None
     frame = buffer[:size]
     if compute_crc_kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
-        return Cut(1, ProtocolError(IO_BOARD_PROTOCOL, "wrong CRC", frame))
-    return Cut(size, _decode_message(frame[2], frame[3:-2]))
+        return FrameCut(1, ProtocolError(IO_BOARD_PROTOCOL, "wrong CRC", frame))
+    return FrameCut(size, _decode_message(frame[2], frame[3:-2]))
 
 
 def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:

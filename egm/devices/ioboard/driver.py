@@ -11,10 +11,10 @@ machine killed between the two receives the same door edge again, which is harml
 from egm.devices.driver import LineDriver
 from egm.devices.interface import (
     ButtonPressed,
+    DeviceIdentified,
     DoorChanged,
     EventSink,
     FaultCode,
-    Identified,
     InputsKnown,
     KeyTurned,
 )
@@ -101,7 +101,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._ack = 0
         self._counted_pulses = None
 
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: poll the I/O board with the lamps to light, then send the totals if hard meters are behind."""
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
@@ -127,7 +127,7 @@ class IoBoardDriver(LineDriver[Message]):
         match message:
             case IdentityReply():
                 self._board_boot_number = message.boot
-                self._emit(Identified(device=self.name, identity=message.text))
+                self._emit(DeviceIdentified(device=self.name, identity=message.text))
             case InputStatus():
                 self._handle_status(message)
             case HardMeterPulseCounts() if message.boot == self._board_boot_number:

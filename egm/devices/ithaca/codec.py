@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from egm.devices.framing import Cut, ProtocolError
+from egm.devices.framing import FrameCut, ProtocolError
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
@@ -151,58 +151,62 @@ def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
     return b"".join(command.encode() for command in commands)
 
 
-def cut_command(buffer: bytes) -> Cut[Command] | None:
+def cut_command(buffer: bytes) -> FrameCut[Command] | None:
     """Separate the machine's first command from the received bytes.
 
     None until it is complete (:mod:`egm.devices.framing`).
     """
     first = buffer[0]
     if first in {_PRESENT_COMMAND, _CANCEL_COMMAND}:
-        return Cut(1, PresentTicket() if first == _PRESENT_COMMAND else CancelPrintJob())
+        return FrameCut(1, PresentTicket() if first == _PRESENT_COMMAND else CancelPrintJob())
     return _cut_escape_command(buffer) if first in {_ESC, _GROUP_SEPARATOR} else _cut_text_line(buffer)
 
 
-def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
+def _cut_text_line(buffer: bytes) -> FrameCut[Command] | None:
     """Separate a command that prints a line of text; return None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
             return None
         refused_bytes = buffer[:_LINE_MAX]
-        return Cut(
+        return FrameCut(
             _LINE_MAX, ProtocolError(ITHACA, f"no end of line within {_LINE_MAX} bytes", refused_bytes)
         )
     text = buffer[:end].decode(ENCODING)
     if not text.isprintable():
-        return Cut(
+        return FrameCut(
             end + 1, ProtocolError(ITHACA, "a line of text contains control characters", buffer[: end + 1])
         )
-    return Cut(end + 1, PrintTextLine(text))
+    return FrameCut(end + 1, PrintTextLine(text))
 
 
-def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
+def _cut_escape_command(buffer: bytes) -> FrameCut[Command] | None:
     """Separate a command that begins with a control byte; return None if it is not complete yet."""
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]
     if first == _GROUP_SEPARATOR and second in _STATUS_QUERY_BYTES:
-        return Cut(2, StatusQuery(_STATUS_QUERY_BYTES.index(second)))
+        return FrameCut(2, StatusQuery(_STATUS_QUERY_BYTES.index(second)))
     if first == _ESC and second == _POSITION_COMMAND:
-        return Cut(4, PrintSetting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
+        return (
+            FrameCut(4, PrintSetting(second, int.from_bytes(buffer[2:4], "big")))
+            if len(buffer) >= 4
+            else None
+        )
     if first == _GROUP_SEPARATOR and second in {_BAR_HEIGHT_COMMAND, _BAR_WIDTH_COMMAND}:
-        return Cut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
+        return FrameCut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
     if first == _GROUP_SEPARATOR and second == _BARCODE_COMMAND:
         return _cut_barcode(buffer)
-    return Cut(1, ProtocolError(ITHACA, "unknown printer command", buffer[:2]))
+    return FrameCut(1, ProtocolError(ITHACA, "unknown printer command", buffer[:2]))
 
 
-def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
+def _cut_barcode(buffer: bytes) -> FrameCut[Command] | None:
     """Separate a bar code command; return None if it is not complete yet."""
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
     if buffer[2] != _BARCODE_TYPE_INTERLEAVED or not digits.isdigit() or len(digits) % 2:
-        return Cut(
+        return FrameCut(
             2,
             ProtocolError(
                 ITHACA,
@@ -210,7 +214,7 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
                 buffer[: 4 + buffer[3]],
             ),
         )
-    return Cut(4 + buffer[3], PrintBarcode(digits.decode("ascii")))
+    return FrameCut(4 + buffer[3], PrintBarcode(digits.decode("ascii")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +248,10 @@ def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatu
     )
 
 
-def cut_status_byte(buffer: bytes) -> Cut[StatusByte] | None:
+def cut_status_byte(buffer: bytes) -> FrameCut[StatusByte] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
     for status_number, mark in enumerate(_STATUS_BYTE_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_number]):
-            return Cut(1, StatusByte(status_number, byte & 0x3F))
-    return Cut(1, ProtocolError(ITHACA, "the byte is not a status byte of the printer", buffer[:1]))
+            return FrameCut(1, StatusByte(status_number, byte & 0x3F))
+    return FrameCut(1, ProtocolError(ITHACA, "the byte is not a status byte of the printer", buffer[:1]))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
+from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
@@ -91,28 +91,28 @@ class PrinterReply:
         return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
 
 
-def cut_printer_reply(buffer: bytes) -> Cut[PrinterReply] | None:
+def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
     fields = framed[1:-1].split(b"|")
     if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not framed.isascii():
-        return Cut(
+        return FrameCut(
             len(framed) - 1, ProtocolError(TCL, "the message is not a status reply of the printer", framed)
         )
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
-            return Cut(
+            return FrameCut(
                 len(framed) - 1, ProtocolError(TCL, "the byte is not a valid group of status flags", flag)
             )
         status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
-    return Cut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
+    return FrameCut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
-def cut_command(buffer: bytes) -> Cut[StatusQuery | ClearPrintJob | PrintTicket] | None:
+def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTicket] | None:
     """Separate the machine's first command from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
@@ -120,17 +120,17 @@ def cut_command(buffer: bytes) -> Cut[StatusQuery | ClearPrintJob | PrintTicket]
     fields = framed[1:-1].decode(ENCODING).split("|")
     match fields:
         case ["S"]:
-            return Cut(len(framed), StatusQuery())
+            return FrameCut(len(framed), StatusQuery())
         case ["C", "a", ""]:
-            return Cut(len(framed), ClearPrintJob())
+            return FrameCut(len(framed), ClearPrintJob())
         case ["P", template, *fields, ""]:
-            return Cut(len(framed), PrintTicket(template, tuple(fields)))
+            return FrameCut(len(framed), PrintTicket(template, tuple(fields)))
         case _:
-            return Cut(len(framed) - 1, ProtocolError(TCL, "unknown printer command", framed))
+            return FrameCut(len(framed) - 1, ProtocolError(TCL, "unknown printer command", framed))
 
 
-def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """Return the bytes between two frame marks (``mark``), or the :class:`Cut` to return if they are incomplete."""
+def _cut_frame(buffer: bytes, mark: int) -> bytes | FrameCut[Any] | None:
+    """Return the bytes between two frame marks (``mark``), or the :class:`FrameCut` to return without them."""
     if (garbage := skip_to_start_byte(buffer, mark, TCL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)
@@ -139,4 +139,4 @@ def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
     if len(buffer) < _MESSAGE_MAX:
         return None
     refused_bytes = buffer[:_MESSAGE_MAX]
-    return Cut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused_bytes))
+    return FrameCut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused_bytes))

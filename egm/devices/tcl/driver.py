@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from egm.devices.interface import EventSink, Identified, TicketJob
+from egm.devices.interface import DeviceIdentified, EventSink, TicketJob
 from egm.devices.ledgers import PrintLedger
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
@@ -67,7 +67,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
             return None
         if answers[-1].version != self._identity:
             self._identity = answers[-1].version
-            self._emit(Identified(device=self.name, identity=self._identity))
+            self._emit(DeviceIdentified(device=self.name, identity=self._identity))
         return answers[-1].status
 
     async def _discard_printer_job(self) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import Final
 
-from egm.devices.framing import Cut, ProtocolError
+from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
 WHEEL_PROTOCOL: Final = "wheel"
@@ -97,19 +97,19 @@ class OtherReaderLine:
 Report = WheelReaderStatus | OtherReaderLine
 
 
-def cut_report(buffer: bytes) -> Cut[Report] | None:
+def cut_report(buffer: bytes) -> FrameCut[Report] | None:
     """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:
             return None
         reason = f"no end within {_LINE_MAX} bytes"
-        return Cut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_MAX]))
+        return FrameCut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_MAX]))
     line = buffer[:end]
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
         size += 1
-    return Cut(size, _parse_report_line(line))
+    return FrameCut(size, _parse_report_line(line))
 
 
 def _parse_report_line(line: bytes) -> Report | ProtocolError:

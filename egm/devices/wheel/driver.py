@@ -37,7 +37,7 @@ class WheelDriver(LineDriver[Report]):
         """Clear the last report of the wheel, so that the next report is emitted in any case."""
         self._last_report = None
 
-    async def _cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         """Run one cycle: receive the reports of the wheel's reader and process them."""
         for report in await self._receive_reply():
             self._process_report(report)

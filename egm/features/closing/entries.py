@@ -1,11 +1,12 @@
 """The journal entries of the closing of the tables: announced, moved or revoked by staff."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.features.closing.keys import ClosingKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.logs import Log
+from egm.record_codec import stored_as
 from egm.record_fields import Persons, Time
 
 
@@ -13,7 +14,7 @@ from egm.record_fields import Persons, Time
 class ClosingAnnounced:
     """Staff announced the closing of the tables, or moved it to another time."""
 
-    at: Time
+    closing_time: Time = field(metadata=stored_as("at"))
     """The time at which the last rounds begin."""
     persons: Persons
 

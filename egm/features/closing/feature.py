@@ -41,8 +41,10 @@ def announce_closing(machine: Machine, event: Event) -> None:
     at = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingForm).minutes
     )
-    announced = ClosingAnnounced(at=at.isoformat(), persons=tuple(list_event_persons(machine, event)))
-    machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES: announced.at})
+    announced = ClosingAnnounced(
+        closing_time=at.isoformat(), persons=tuple(list_event_persons(machine, event))
+    )
+    machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES: announced.closing_time})
 
 
 def open_tables(machine: Machine, event: Event) -> None:
@@ -90,7 +92,7 @@ def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]
     return (ClosingClock(context),)
 
 
-CLOSING: Final = Feature(
+CLOSING_FEATURE: Final = Feature(
     name="closing",
     storage_keys=ClosingKey,
     value_types={ClosingKey.TABLES: Time},

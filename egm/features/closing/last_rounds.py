@@ -28,12 +28,12 @@ CLOSING_ANNOUNCEMENT_LEAD: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """Cache of the rounds that each table has started since the closing time ``at``, read from the journal."""
+    """Cache of the rounds that each table has started since ``closing_time``, read from the journal."""
 
-    at: str = ""
+    closing_time: str = ""
     sequence: int = 0
     """The sequence number of the last journal entry that was read."""
-    rounds: dict[str, set[str]] = field(default_factory=dict)
+    round_ids_by_game: dict[str, set[str]] = field(default_factory=dict)
     """The ids of the rounds that each table has started since the closing time.
 
     The key of a table is the digest of its game's definition, with the position's number for a position that
@@ -53,8 +53,8 @@ def count_rounds_left(machine: Machine) -> int | None:
     if game is None or at is None or not is_table(game) or machine.clock.now() < at:
         return None
     rounds_since = _read_rounds(machine, at)
-    shared = rounds_since.rounds.get(game.digest, set())
-    own_rounds = rounds_since.rounds.get(f"{game.digest}/{machine.position.number}", set())
+    shared = rounds_since.round_ids_by_game.get(game.digest, set())
+    own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
 
 
@@ -66,15 +66,15 @@ def is_table(game: Game) -> bool:
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
     """Return the rounds started since the closing time, after reading the journal's new entries."""
     rounds_since = machine.component(RoundsSinceClosing)
-    if rounds_since.at != at.isoformat():
+    if rounds_since.closing_time != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
-        rounds_since.at, rounds_since.rounds = at.isoformat(), {}
+        rounds_since.closing_time, rounds_since.round_ids_by_game = at.isoformat(), {}
         rounds_since.sequence = 0 if last is None else last.sequence
     for entry in machine.journal.entries(PLAY_START, since=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
         if entry.time_utc >= at:
             table, round_ = find_table_and_round_id(entry)
-            rounds_since.rounds.setdefault(table, set()).add(round_)
+            rounds_since.round_ids_by_game.setdefault(table, set()).add(round_)
     return rounds_since
 
 

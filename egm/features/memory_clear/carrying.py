@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, Literal, cast
 
-from egm.features.memory_clear.claim_book import Claim
+from egm.features.memory_clear.claim_book import ClearanceClaim
 from egm.features.memory_clear.claims import list_claims
 from egm.features.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.features.memory_clear.evidence import MemoryEvidence
@@ -48,29 +48,29 @@ _LATER_ENTRIES_TEXTS: Final = {
 class ProposedClaim:
     """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
 
-    ``proved`` says that the two copies together prove the claim as of the last entry that could be read.
+    ``is_proved`` says that the two copies together prove the claim as of the last entry that could be read.
     ``later_entries`` says whether later entries are known to be ``missing``, or ``unknown`` because no
     journal head can be read.
     """
 
-    proposed: Claim
-    claim_by_copy: Mapping[str, Claim]
-    proved: bool
+    claim: ClearanceClaim
+    claim_by_copy: Mapping[str, ClearanceClaim]
+    is_proved: bool
     later_entries: LaterEntries
 
     @property
     def id(self) -> str:
         """Return the id of the claim."""
-        return self.proposed.id
+        return self.claim.id
 
     @property
     def describe_agreement_of_copies(self) -> str:
         """Return whether both copies of the old memory have the claim, as text, or that its record cannot be read."""
-        if not self.proposed.is_readable:
+        if not self.claim.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")
         are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
-        if not (self.proved or are_same):
+        if not (self.is_proved or are_same):
             are_both = first_claim is not None and second_claim is not None
             return "they disagree" if are_both else f"only the {next(iter(self.claim_by_copy))} copy"
         if self.later_entries != "none":
@@ -86,12 +86,12 @@ class ProposedClaim:
         Ended is possible if only one copy has the claim and it is not proved, or if the amount may have been
         paid in an entry that cannot be read.
         """
-        is_in_one_copy = not self.proved and len(self.claim_by_copy) == 1
-        may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
+        is_in_one_copy = not self.is_proved and len(self.claim_by_copy) == 1
+        may_be_paid = self.later_entries != "none" and self.claim.amount > 0
         return tuple(
             dict.fromkeys(
                 (
-                    *self.proposed.possible_decisions,
+                    *self.claim.possible_decisions,
                     *((DECISION_ENDED,) if is_in_one_copy or may_be_paid else ()),
                 )
             )
@@ -101,8 +101,8 @@ class ProposedClaim:
         """Return the claim and its support by the copies of the old memory, as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
-            "amount": str(self.proposed.amount),
-            "says": dict(self.proposed.details),
+            "amount": str(self.claim.amount),
+            "says": dict(self.claim.details),
             "standing": self.describe_agreement_of_copies,
             "copies": {name: str(claim.amount) for name, claim in self.claim_by_copy.items()},
         }
@@ -117,9 +117,9 @@ class ClaimDecision:
     """``carried``, ``paid`` or ``ended``."""
     amount_cents: int | None = None
     """The amount paid by hand, if the claim was paid."""
-    by: str = ""
+    payer: str = ""
     """Who paid by hand, if the claim was paid."""
-    copy: str = ""
+    followed_copy: str = ""
     """The copy whose version of the claim counts, ``first`` or ``second``; empty if the copies agree on it."""
 
 
@@ -176,16 +176,16 @@ def inspect_claims(
 
 def _collect_claims(
     history: SalvagedJournal[MemoryEvidence], features: Features
-) -> tuple[dict[str, Claim], Transaction | None]:
+) -> tuple[dict[str, ClearanceClaim], Transaction | None]:
     """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
     claims, carried_state = list_claims(history, features)
     return {claim.id: claim for claim in claims}, carried_state
 
 
 def _list_copies_with_claim(
-    claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
-) -> dict[str, Claim]:
-    """Return each copy's version of a claim, by the copy's name; a copy without the claim is left out."""
+    claims_by_copy: Mapping[str, Mapping[str, ClearanceClaim]], claim: str
+) -> dict[str, ClearanceClaim]:
+    """Return the versions of a memory-clear claim in the copies of the old memory that have it, by the copy's name."""
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
@@ -196,7 +196,7 @@ def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterE
     return "missing" if inspection.acknowledged > inspection.both_copies.sequence else "none"
 
 
-def _propose_larger_copy(copies: dict[str, Claim], later_entries: LaterEntries) -> ProposedClaim:
+def _propose_larger_copy(copies: dict[str, ClearanceClaim], later_entries: LaterEntries) -> ProposedClaim:
     """Return the proposal for a memory-clear claim about which the copies disagree: the larger amount."""
     return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later_entries)
 
@@ -248,24 +248,25 @@ def prepare_clearance(
     )
 
 
-def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> Claim:
+def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceClaim:
     """Return the version of a memory-clear claim that the persons follow.
 
     Raises :class:`ClearRefused` if they have to name a copy of the memory and have not.
     """
-    if not decision.copy:
+    if not decision.followed_copy:
         if proposal.describe_agreement_of_copies == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the copy whose claim is right")
-        return proposal.proposed
-    if proposal.proved or decision.copy not in proposal.claim_by_copy:
+        return proposal.claim
+    if proposal.is_proved or decision.followed_copy not in proposal.claim_by_copy:
         raise ClearRefused(
-            f"{proposal.id}: the {decision.copy} copy cannot be chosen: the claim is proved, or that copy lacks it"
+            f"{proposal.id}: the {decision.followed_copy} copy cannot be chosen: the claim is proved, or "
+            "that copy lacks it"
         )
-    return proposal.claim_by_copy[decision.copy]
+    return proposal.claim_by_copy[decision.followed_copy]
 
 
 def _list_opening_entries(
-    claim: Claim, proposal: ProposedClaim, decision: ClaimDecision
+    claim: ClearanceClaim, proposal: ProposedClaim, decision: ClaimDecision
 ) -> tuple[Transaction, ...]:
     """Return the new journal's entries that carry over, end or pay a memory-clear claim, as decided.
 
@@ -279,11 +280,11 @@ def _list_opening_entries(
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
         return claim.end_entries or ()
-    least_amount = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
+    least_amount = claim.amount if claim.smallest_cents is None else Fraction(claim.smallest_cents)
     if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
         owed_text = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
-    if not decision.by.strip():
+    if not decision.payer.strip():
         raise ClearRefused(f"{claim.id}: the person who paid it is missing")
     return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.amount_cents)
 
@@ -295,15 +296,15 @@ def _describe_decision(
     is_paid = decision.decision == DECISION_PAID
     return DecidedClaim(
         id=proposal.id,
-        amount=str(proposal.proposed.amount),
-        details=proposal.proposed.details,
-        standing=proposal.describe_agreement_of_copies,
-        copies={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
-        act=cast(Literal["carried", "paid", "ended"], decision.decision),
-        copy=decision.copy,
+        amount=str(proposal.claim.amount),
+        details=proposal.claim.details,
+        evidence_status=proposal.describe_agreement_of_copies,
+        amount_by_copy={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
+        decision=cast(Literal["carried", "paid", "ended"], decision.decision),
+        followed_copy=decision.followed_copy,
         paid_cents=decision.amount_cents if is_paid else None,
-        by=decision.by if is_paid else "",
-        entries=tuple(entry.id for entry in entries),
+        payer=decision.payer if is_paid else "",
+        entry_ids=tuple(entry.id for entry in entries),
     )
 
 
@@ -322,7 +323,8 @@ def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transactio
             state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
             record=to_json(
                 TransfersUnproved(
-                    acknowledged=claim_inspection.inspection.acknowledged, read=history.sequence
+                    last_acknowledged_sequence=claim_inspection.inspection.acknowledged,
+                    last_read_sequence=history.sequence,
                 )
             ),
         ),

@@ -37,12 +37,12 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClearanceClaim:
     """One thing owed according to a memory to be cleared, with the new journal's entries for each possible decision.
 
     ``amount`` is in minor units, exact; ``details`` has the details for the person who decides. ``carry_entries``,
     ``build_paid_entries`` and ``end_entries`` are the new journal's entries if the claim is carried over, paid by
-    hand (at least ``least_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
+    hand (at least ``smallest_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Claim:
     carry_entries: tuple[Transaction, ...]
     build_paid_entries: Callable[[int], tuple[Transaction, ...]] | None = None
     end_entries: tuple[Transaction, ...] | None = None
-    least_cents: int | None = None
+    smallest_cents: int | None = None
     is_readable: bool = True
     """Whether the claim's record is well-formed. If not, the amount is unknown, and it cannot be carried over."""
 
@@ -66,7 +66,7 @@ class Claim:
         )
         return tuple(act for act, possible in acts if possible is not None)
 
-    def is_same_claim(self, other_claim: "Claim | None") -> bool:
+    def is_same_claim(self, other_claim: "ClearanceClaim | None") -> bool:
         """Return whether a claim found in the memory's other copy (or None) has the same amount and details."""
         return other_claim is not None and (self.amount, self.details) == (
             other_claim.amount,
@@ -83,7 +83,7 @@ class ClaimBook:
         self.old_state: dict[str, JSON] = dict(history.ledger.state)
         self.evidence = history.visitor
         self._old_head = history.head_hex[:8]
-        self.claims: list[Claim] = []
+        self.claims: list[ClearanceClaim] = []
         self.accounted_names: set[str] = set()
         self.unclaimed_reservations = dict(history.ledger.pending)
         self.claimed_credit_cents: Counter[str] = Counter()
@@ -167,7 +167,7 @@ class ClaimBook:
         """Return the kind of the journal entry that first made a reservation, before any memory clear."""
         return self.evidence.original_kind_by_reservation.get(reservation.id, reservation.kind)
 
-    def add(self, claim: Claim) -> None:
+    def add_claim(self, claim: ClearanceClaim) -> None:
         """Add a memory-clear claim to the book."""
         self.claims.append(claim)
 
@@ -191,8 +191,10 @@ class ClaimBook:
             self.accounted_names.add(name)
             reason = str(error) if isinstance(error, RecordError) else repr(error)
             details = {"cannot be read": reason, "state": self.old_state[name]}
-            self.add(
-                Claim(f"unreadable:{name}", 0, details, carry_entries=(), end_entries=(), is_readable=False)
+            self.add_claim(
+                ClearanceClaim(
+                    f"unreadable:{name}", 0, details, carry_entries=(), end_entries=(), is_readable=False
+                )
             )
 
     # ------------------------------------------------------------------ what no key names
@@ -200,8 +202,8 @@ class ClaimBook:
         """Add a claim for each pending reservation of money that belongs to no storage key."""
         for reservation in list(self.unclaimed_reservations.values()):
             name = f"reservation:{reservation.id}"
-            self.add(
-                Claim(
+            self.add_claim(
+                ClearanceClaim(
                     name,
                     sum(flow.amount_cents for flow in reservation.transfers),
                     {
@@ -234,8 +236,8 @@ class ClaimBook:
             state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
             payment = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
-            self.add(
-                Claim(
+            self.add_claim(
+                ClearanceClaim(
                     name,
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
@@ -264,8 +266,8 @@ class ClaimBook:
             identifiers[n : n + _IDENTIFIERS_PER_ENTRY]
             for n in range(0, len(identifiers), _IDENTIFIERS_PER_ENTRY)
         ]
-        self.add(
-            Claim(
+        self.add_claim(
+            ClearanceClaim(
                 "transfers",
                 0,
                 {"identifiers": len(identifiers)},
@@ -275,7 +277,7 @@ class ClaimBook:
                         CLAIM_CARRIED,
                         number,
                         entry_kind=TRANSFER_IDENTIFIERS.kind,
-                        record=to_json(TransferIdentifiers(sha256=tuple(part))),
+                        record=to_json(TransferIdentifiers(identifier_digests=tuple(part))),
                     )
                     for number, part in enumerate(chunks, start=1)
                 ),
@@ -296,11 +298,11 @@ class ClaimBook:
             if name not in self.accounted_names and not self._is_specific_to_journal(name)
         }
         record = StateKept(
-            ended=tuple(self.evidence.ended_ids),
-            tickets=self.evidence.ticket_ledger,
+            last_ticket_entries=tuple(self.evidence.ended_ids),
+            ticket_ledger=self.evidence.ticket_ledger,
             cabinet_text=self.evidence.cabinet_text,
         )
-        if not keep and record == StateKept(ended=record.ended):
+        if not keep and record == StateKept(last_ticket_entries=record.last_ticket_entries):
             return None
         return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
 

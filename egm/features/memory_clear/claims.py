@@ -14,9 +14,9 @@ from typing import Final
 from egm.features.memory_clear.claim_book import (
     CARRIED_OVER_ACCOUNT,
     PAID_BY_HAND_ACCOUNT,
-    Claim,
     ClaimBook,
     ClaimMaker,
+    ClearanceClaim,
     encode_flows,
     format_state_name,
     is_credit,
@@ -63,7 +63,7 @@ _LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
 
 def list_claims(
     history: SalvagedJournal[MemoryEvidence], features: Features
-) -> tuple[tuple[Claim, ...], Transaction | None]:
+) -> tuple[tuple[ClearanceClaim, ...], Transaction | None]:
     """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
 
     The entry is None if nothing else is stored.
@@ -97,8 +97,8 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
             claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
         ),
     )
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             paper.amount_cents,
             {
@@ -144,15 +144,15 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         return (book.build_entry(claim, CLAIM_PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
     ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             cents,
             {"way": pay_out.payout_method, "position": position, **progress},
             carry_entries=book.build_reservation_entries(claim, [reservation], state),
             build_paid_entries=None if restricted else build_paid_entries,
             end_entries=(book.build_entry(claim, CLAIM_ENDED, id=ending_id, transfers=(*funds, *credit)),),
-            least_cents=cents if pay_out.payout_method == "ticket" else 0,
+            smallest_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
 
@@ -166,7 +166,9 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     state = book.take_values(name)
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
     carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),)
-    book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carry_entries=carried))
+    book.add_claim(
+        ClearanceClaim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carry_entries=carried)
+    )
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
@@ -176,8 +178,8 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
     reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
     carried = () if reservation is None else book.build_reservation_entries(claim, [reservation], state)
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             disputed.largest_cents,
             {
@@ -204,8 +206,8 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
     details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             ruling.amount_cents,
             details,
@@ -228,8 +230,8 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
     paying = (*book.build_funding_transfers(flows), *flows)
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             handpay.amount_cents,
             {"kind": handpay.kind, "position": position, "prizes": prizes},
@@ -252,7 +254,11 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
         book.claimed_credit_cents[flow.target] += flow.amount_cents
     carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.take_values(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
-    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carry_entries=carried))
+    book.add_claim(
+        ClearanceClaim(
+            claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carry_entries=carried
+        )
+    )
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -266,7 +272,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     game = book.evidence.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
-    round_steps = book.evidence.rounds.get(game.round_id, ())
+    round_steps = book.evidence.steps_by_round.get(game.round_id, ())
     missing_steps = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
     game = replace(game, round_steps=round_steps if missing_steps > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
@@ -306,8 +312,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
         _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID), {}),
         book.build_entry(claim, CLAIM_PAID, transfers=tuple(by_hand), state=closed_wins),
     )
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             stake_cents if outcome is None else total_cents,
             {
@@ -339,8 +345,8 @@ def _claim_table(book: ClaimBook, name: str) -> None:
         if cents
         else ()
     )
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             claim,
             cents,
             {"game": table.game.id, "position": parse_position(name)},
@@ -397,8 +403,8 @@ def _claim_level(book: ClaimBook, name: str) -> None:
     )
     details = {part: str(amount) for part, amount in amounts.items()}
     record = {"pool": pool, "opened": book.evidence.levels.get(pool)}
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             name,
             sum(amounts.values()),
             details,
@@ -438,8 +444,8 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     ]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     details = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             name,
             amount,
             details,
@@ -462,7 +468,9 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     state = book.take_values(name)
     hit = book.read_record(ClaimRecord, name)
     details = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
-    book.add(Claim(name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),)))
+    book.add_claim(
+        ClearanceClaim(name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),))
+    )
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
@@ -476,14 +484,14 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
     )
     details = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
     carried = (*games, book.build_entry(name, CLAIM_CARRIED, state=state))
-    book.add(Claim(name, prize.amount_cents, details, carry_entries=carried))
+    book.add_claim(ClearanceClaim(name, prize.amount_cents, details, carry_entries=carried))
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for the machine's registration for host transfers, which is carried over."""
     state = book.take_values(name)
-    book.add(
-        Claim(
+    book.add_claim(
+        ClearanceClaim(
             name,
             0,
             {"pos_id": book.read_record(RegistrationRecord, name).pos_id},

@@ -29,41 +29,41 @@ class DecidedClaim:
     """The amount of the claim in minor units, exact."""
     details: Mapping[str, JSON] = field(metadata=stored_as("says"))
     """Details for the people who decide, which depend on the kind of claim."""
-    standing: str
+    evidence_status: str = field(metadata=stored_as("standing"))
     """How well the copies of the memory support the claim, and whether entries after the last read one are missing."""
-    copies: Mapping[str, str]
+    amount_by_copy: Mapping[str, str] = field(metadata=stored_as("copies"))
     """The amount according to each copy of the memory."""
-    act: Literal["carried", "paid", "ended"]
+    decision: Literal["carried", "paid", "ended"] = field(metadata=stored_as("act"))
     """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
-    copy: str
+    followed_copy: str = field(metadata=stored_as("copy"))
     """The copy that the people follow, if the copies disagree."""
     paid_cents: Count | None = omit_if_default(None)
     """The amount paid by hand, or null."""
-    by: str = omit_if_default("")
+    payer: str = omit_if_default("", key="by")
     """The person who paid the claim by hand."""
-    entries: tuple[str, ...]
+    entry_ids: tuple[str, ...] = field(metadata=stored_as("entries"))
     """The ids of the entries that carry the decision out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleared:
-    """The memory clear that started a journal: who authorised it, why, and the entries that must follow."""
+class MemoryCleared:
+    """The memory clear by which a journal began: by whom, why, and the entries that follow."""
 
     person: NonBlankText
     second_person: NonBlankText
     """The second person, whose authorisation a memory clear also needs."""
     reason: NonBlankText
-    evidence: str
+    evidence_folder_name: str = field(metadata=stored_as("evidence"))
     """The name of the folder with the old memory."""
-    before: Mapping[str, JSON]
+    inspection_before: Mapping[str, JSON] = field(metadata=stored_as("before"))
     """The result of the inspection of the old memory, before it was cleared."""
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
     """The claims that the old memory owed, with the decision on each."""
-    opening: tuple[tuple[str, Digest], ...]
+    opening_entry_digests: tuple[tuple[str, Digest], ...] = field(metadata=stored_as("opening"))
     """The id and the digest of each entry that follows the first one of the new journal."""
-    roster: str = omit_if_default("")
-    """How the people proved their identities."""
-    complete: bool = omit_if_default(False)
+    authentication_method: str = omit_if_default("", key="roster")
+    """The method by which the people were authenticated."""
+    is_proved_complete: bool = omit_if_default(False, key="complete")
     """Whether it is proved that the readable journal lacks no entry that the machine had acknowledged."""
 
 
@@ -71,23 +71,23 @@ class Cleared:
 class MachineGenesis:
     """A journal began: its machine, the machine's public key, and the memory clear that began it, if one did."""
 
-    format: Positive
+    journal_format: Positive = field(metadata=stored_as("format"))
     """The version of the journal's format."""
     machine_id: str
     """The machine's serial number."""
     public_key: Digest
-    """The machine's public key, which verifies its signatures."""
-    cleared: Cleared | None = omit_if_default(None)
-    """The memory clear that started the journal, or null for the first journal of the machine."""
+    """The machine's public key, with which its signatures are verified."""
+    memory_clear: MemoryCleared | None = omit_if_default(None, key="cleared")
+    """The memory clear by which the journal began, or null for the first journal of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransfersUnproved:
     """Host transfers may be missing in a cleared memory, so none is executed until the host registers the machine."""
 
-    acknowledged: Count
+    last_acknowledged_sequence: Count = field(metadata=stored_as("acknowledged"))
     """The last entry that the machine is known to have acknowledged."""
-    read: Count
+    last_read_sequence: Count = field(metadata=stored_as("read"))
     """The last entry that was read."""
 
 
@@ -96,8 +96,8 @@ class TransferIdentifiers:
     """Identifiers of host transfers that moved money before a memory clear, so that they cannot move it again."""
 
     claim: Literal["transfers"] = "transfers"
-    """The memory-clear claim that carries the identifiers over."""
-    sha256: tuple[str, ...]
+    """The memory-clear claim by which the identifiers are carried over."""
+    identifier_digests: tuple[str, ...] = field(metadata=stored_as("sha256"))
     """The short digests of the transfers' identifiers."""
 
 
@@ -105,12 +105,12 @@ class TransferIdentifiers:
 class StateKept:
     """Stored state that is part of no memory-clear claim is carried over.
 
-    ``ended`` are the entries that ended the last tickets.
+    ``last_ticket_entries`` are the entries that ended the last tickets.
     """
 
     claim: Literal[""] = ""
-    ended: tuple[str, ...]
-    tickets: EarlierLedger | None = omit_if_default(None)
+    last_ticket_entries: tuple[str, ...] = field(metadata=stored_as("ended"))
+    ticket_ledger: EarlierLedger | None = omit_if_default(None, key="tickets")
     """The end of the ticket ledger in the old memory, or null."""
     cabinet_text: str = omit_if_default("")
     """The text of the cabinet file that was signed last."""

@@ -55,7 +55,7 @@ class MemoryEvidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims_by_play_id: dict[str, dict[str, str | int]] = {}
-        self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
+        self.steps_by_round: dict[str, tuple[RecordedStep, ...]] = {}
         """By round id, the steps of the longest game of each shared round that has an open game."""
         self.void_rounds: set[str] = set()
         """The ids of rounds between players that are over, because one of their games was declared void."""
@@ -70,7 +70,7 @@ class MemoryEvidence:
         """The text of the cabinet file that persons signed last; empty if none was ever signed."""
         self.rules = ""
         """The profile that was in force at the last power-up, as its journal entry names it."""
-        self._counted: dict[str, int] = {}
+        self._counted_contributions: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:
         """Add one journal entry of the old memory to the evidence."""
@@ -79,7 +79,9 @@ class MemoryEvidence:
             self.rules = str(record.get("profile", ""))
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
-                self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
+                self._counted_contributions[name.removeprefix(ProgressiveKey.LINK)] = int(
+                    str(value["counted"])
+                )
         if MoneyKey.TICKETS in entry.state:
             self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
         if entry.id.startswith(_TRANSFER_PREFIX):
@@ -158,13 +160,13 @@ class MemoryEvidence:
         """Store a game, and the longest known list of steps of its shared round."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
-            known_steps = self.rounds.get(game.round_id, ())
-            self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
+            known_steps = self.steps_by_round.get(game.round_id, ())
+            self.steps_by_round[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
     def _store_game_end(self, game: GameRecord) -> None:
         """Store that a game has ended. If it was declared void, its shared round may have ended too."""
         self.games[game.play_id] = game
-        steps = self.rounds.get(game.round_id, ())
+        steps = self.steps_by_round.get(game.round_id, ())
         if (
             game.end_entry_kind == GAME_VOID.kind
             and len(game.steps) == len(steps)
@@ -177,14 +179,15 @@ class MemoryEvidence:
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.contribution_number is not None
-                and share.contribution_number > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
+                and share.contribution_number
+                > self._counted_contributions.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
                 for share in game.levels.contributions
             )
             if game.end_entry_kind and not waits:
                 del self.games[play_id], self.dims_by_play_id[play_id]
         open_round_ids = {game.round_id for game in self.games.values()}
-        for round_id in self.rounds.keys() - open_round_ids:
-            del self.rounds[round_id]
+        for round_id in self.steps_by_round.keys() - open_round_ids:
+            del self.steps_by_round[round_id]
         self.void_rounds &= open_round_ids
 
 

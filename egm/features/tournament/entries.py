@@ -4,7 +4,7 @@ A game's entries are those of an ordinary game (a :class:`~egm.play.records.game
 choices) but of separate kinds: no meter, register or recall of games for money includes them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.features.tournament.keys import TournamentKey
@@ -17,7 +17,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
 from egm.play.records.purse import Ending
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Positive, Serial
 from egm.staff.records import RulingDetails
 
@@ -109,7 +109,7 @@ class PrizePaid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundBegun:
+class RoundStarted:
     """An attendant gave a player position the points for one round of an entry."""
 
     digest: Digest
@@ -117,10 +117,10 @@ class RoundBegun:
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The venue's number for the participant."""
-    round: Positive
+    """The number by which the venue knows the participant."""
+    round_number: Positive = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
-    points: Positive
+    starting_points: Positive = field(metadata=stored_as("points"))
     """The points that the position received."""
     persons: Persons
 
@@ -134,10 +134,10 @@ class RoundEnded:
     entry: Positive
     """The number of the entry."""
     participant: NonBlankText
-    """The venue's number for the participant."""
-    round: Positive
+    """The number by which the venue knows the participant."""
+    round_number: Positive = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
-    points: Count
+    won_points: Count = field(metadata=stored_as("points"))
     """The points won."""
     best_game: Count
     """The most points won in one game."""
@@ -221,7 +221,7 @@ PRIZE_PAID: Final = EntryDeclaration(
 )
 ROUND_BEGUN: Final = EntryDeclaration(
     kind="tournament.round",
-    record=RoundBegun,
+    record=RoundStarted,
     permitted_transfers=(PermittedTransfer("tournament:entry", _POINTS_ACCOUNTS),),
     written_keys=(PlayKey.PURSE,),
     optional_keys=(KernelKey.SELECTION,),

@@ -9,16 +9,22 @@ from typing import Final
 from pydantic import BaseModel
 
 from egm.config.documented import read_field_meanings
-from egm.features.tournament.rules import Entries, ListedMachine, Prize, Tournament, TournamentRound
+from egm.features.tournament.rules import (
+    EntryTerms,
+    ListedMachine,
+    Tournament,
+    TournamentPrize,
+    TournamentRound,
+)
 
 #: The file of the example.
 EXAMPLE_RULES: Final = Path(__file__).parent / "example.toml"
 #: The model of each table of the example.
 _MODEL_BY_TABLE: Final[dict[str, type[BaseModel]]] = {
-    "entries": Entries,
+    "entries": EntryTerms,
     "rounds": TournamentRound,
     "machines": ListedMachine,
-    "prizes": Prize,
+    "prizes": TournamentPrize,
 }
 #: Longest line of a comment, in characters.
 _COMMENT_WIDTH: Final = 100

@@ -400,7 +400,7 @@ def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
         yield Notice(code="tournament_announced", lasting=True)
 
 
-TOURNAMENT: Final = Feature(
+TOURNAMENT_FEATURE: Final = Feature(
     name="tournament",
     storage_keys=TournamentKey,
     value_types={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},

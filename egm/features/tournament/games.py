@@ -58,12 +58,12 @@ _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 class PurseBet:
     """Cache of the last valid bet with tournament points.
 
-    ``selection``, ``game`` and ``table`` are the input for which ``bet`` was computed.
+    ``selection``, ``game`` and ``table_state`` are the input for which ``bet`` was computed.
     """
 
     selection: Selection | None = None
     game: Game | None = None
-    table: JSON = None
+    table_state: JSON = None
     """The table state for which the bet was computed."""
     bet: AcceptedBet | None = None
 
@@ -123,8 +123,8 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
     if purse is None or selection.bet_credits != purse.bet_credits:
         return None
     cached, game = machine.component(PurseBet), machine.games.get(selection.game_id)
-    if cached.selection != selection or cached.game is not game or cached.table != purse.table_state:
-        cached.selection, cached.game, cached.table = selection, game, purse.table_state
+    if cached.selection != selection or cached.game is not game or cached.table_state != purse.table_state:
+        cached.selection, cached.game, cached.table_state = selection, game, purse.table_state
         cached.bet = _build_bet(machine, selection, purse)
     return cached.bet
 
@@ -166,7 +166,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     if bet is None or purse is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
-    conversation = GameConversation(rules, bet.wager, bet.table)
+    conversation = GameConversation(rules, bet.wager, bet.table_state)
     step = take_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,
@@ -179,7 +179,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
-        table_state=bet.table,
+        table_state=bet.table_state,
     )
     machine.post(
         PURSE_GAME_START,

@@ -10,7 +10,7 @@ from typing import Final
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal, get_currency_precision
 
-from egm.features.tournament.rules import SIDE_BET_CENTS, Bilingual, Tournament
+from egm.features.tournament.rules import SIDE_BET_CENTS, BilingualText, Tournament
 from paytables import load_game
 
 #: Locale of each language's dates and numbers.
@@ -196,7 +196,7 @@ class _NoticeWriter:
         """Return the notice's text for a key, with ``values`` filled in."""
         return TEXTS[self._language][key].format(**values)
 
-    def choose_language(self, text: Bilingual) -> str:
+    def choose_language(self, text: BilingualText) -> str:
         """Return a bilingual text of the rules file in the notice's language."""
         return str(getattr(text, self._language))
 

@@ -32,8 +32,8 @@ class PrizePlan:
 class PrizeShortfall:
     """The smallest number of entries for which the prizes may be less than 30 % of the fees, and the missing amount."""
 
-    entries: int
-    ranked: int
+    entry_count: int
+    ranked_count: int
     """The number of participants assumed to have a rank."""
     prizes_cents: int
     missing_cents: int
@@ -89,7 +89,7 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
 class PrizeInversion:
     """A number of entries at which a rank wins more than the one above it."""
 
-    entries: int
+    entry_count: int
     rank: int
     """The rank whose prize is higher than that of the rank above it."""
     prize_cents: int
@@ -110,7 +110,7 @@ def find_inversion(
         for rank, (above_cents, cents) in enumerate(pairwise(prizes), 2):
             if cents > above_cents:
                 return PrizeInversion(
-                    entries=entries, rank=rank, prize_cents=cents, prize_above_cents=above_cents
+                    entry_count=entries, rank=rank, prize_cents=cents, prize_above_cents=above_cents
                 )
     return None
 
@@ -120,7 +120,7 @@ def _count_awarded(plan: PrizePlan, ranked: int) -> int:
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 
-def share_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
+def divide_prizes_of_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
     """Return the prize of each participant in rank order; participants with equal rank share their prizes equally.
 
     ``ranks`` has the rank of each participant, for example 1, 2, 2, 4. Cents left over are distributed as
@@ -156,6 +156,9 @@ def find_shortfall(
         prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)
         if missing_cents := find_missing_cents(sold_cents, prizes_cents):
             return PrizeShortfall(
-                entries=entries, ranked=ranked, prizes_cents=prizes_cents, missing_cents=missing_cents
+                entry_count=entries,
+                ranked_count=ranked,
+                prizes_cents=prizes_cents,
+                missing_cents=missing_cents,
             )
     return None

@@ -24,7 +24,7 @@ class _RoundAttempt:
 
     machine: str
     purse: Purse
-    at: datetime
+    end_time: datetime
 
 
 @dataclass(slots=True)
@@ -274,7 +274,7 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
     """
     endings = {first.purse.ending, second.purse.ending}
     if endings <= _REPEATABLE_ENDINGS:
-        return max(first, second, key=lambda attempt: attempt.at)
+        return max(first, second, key=lambda attempt: attempt.end_time)
     if _REPEATABLE_ENDINGS.isdisjoint(endings):
         purse = first.purse
         raise ResultsError(

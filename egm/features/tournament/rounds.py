@@ -24,8 +24,8 @@ from egm.features.tournament.entries import (
     EntrySold,
     EntryVoided,
     PrizePaid,
-    RoundBegun,
     RoundEnded,
+    RoundStarted,
     TournamentEntered,
     TournamentLeft,
 )
@@ -69,13 +69,13 @@ from meters import Transfer
 from meters.recall import read_details
 
 #: The record of any entry about tournament entries and rounds.
-_Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundBegun | RoundEnded
+_Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundStarted | RoundEnded
 #: Entry kind -> class of its record.
 _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_Record]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
     PRIZE_PAID.kind: PrizePaid,
-    ROUND_BEGUN.kind: RoundBegun,
+    ROUND_BEGUN.kind: RoundStarted,
     ROUND_ENDED.kind: RoundEnded,
 }
 
@@ -126,7 +126,7 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
 def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
     """Return how each round of an entry ended at this machine, by round number."""
     return {
-        record.round: record.status
+        record.round_number: record.status
         for record in iter_tournament_records(machine)
         if isinstance(record, RoundEnded) and record.entry == entry
     }
@@ -380,12 +380,12 @@ def _post_round(
     )
     machine.post(
         ROUND_BEGUN,
-        RoundBegun(
+        RoundStarted(
             digest=digest,
             entry=entry,
             participant=participant,
-            round=number,
-            points=terms.points,
+            round_number=number,
+            starting_points=terms.points,
             persons=persons,
         ),
         transfers=(Transfer("tournament:entry", name_points_account(machine.position.number), terms.points),),
@@ -431,8 +431,8 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
             digest=digest,
             entry=purse.entry_number,
             participant=purse.participant,
-            round=purse.round_number,
-            points=purse.won_points,
+            round_number=purse.round_number,
+            won_points=purse.won_points,
             best_game=purse.best_points,
             games=purse.games_played,
             status=status,

@@ -82,7 +82,7 @@ class _RulesTable(DocumentedFieldsMixin, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Bilingual(_RulesTable):
+class BilingualText(_RulesTable):
     """A text in both languages of the notice."""
 
     en: _Text
@@ -91,7 +91,7 @@ class Bilingual(_RulesTable):
     """The text in French."""
 
 
-class Entries(_RulesTable):
+class EntryTerms(_RulesTable):
     """The conditions of taking part: how many participants, how often, and for which fee."""
 
     fee_cents: _Cents
@@ -104,11 +104,11 @@ class Entries(_RulesTable):
     """The most entries of one participant: 1, or more if a participant may enter again."""
     closes: Annotated[datetime, BeforeValidator(_check_local_time)]
     """When registration closes, date and time at the venue."""
-    participation: Bilingual
+    participation: BilingualText
     """The rules of participation: who may take part, how to register (s. 125)."""
 
     @model_validator(mode="after")
-    def check_places(self) -> "Entries":
+    def check_places(self) -> "EntryTerms":
         """Refuse rules whose maximum of participants is below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
@@ -146,7 +146,7 @@ class ListedMachine(_RulesTable):
     """A variant of the tournament's game on this machine; without it, the tournament's game."""
 
 
-class Prize(_RulesTable):
+class TournamentPrize(_RulesTable):
     """The prize of one rank: an exact share of the fees sold, or a fixed amount."""
 
     rank: Annotated[int, Field(gt=0, le=1000, strict=True)]
@@ -160,9 +160,9 @@ class Prize(_RulesTable):
 class Tournament(_RulesTable):
     """The rules of a tournament, as they are made public."""
 
-    name: Bilingual
+    name: BilingualText
     """The name of the tournament."""
-    venue: Bilingual
+    venue: BilingualText
     """Where it is held."""
     game: str
     """The game that is played: its id in the library (`egm game list`)."""
@@ -186,10 +186,10 @@ class Tournament(_RulesTable):
     """What happens to prizes of ranks that nobody has: `shared` equally among all with a rank, or `not-awarded`."""
     remainders: Remainders
     """Who gets the cents left after a division: the `best-rank` all, or one each `in-order` from the best rank."""
-    entries: Entries
+    entries: EntryTerms
     rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[ListedMachine, ...], Field(min_length=1, max_length=1000)]
-    prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
+    prizes: Annotated[tuple[TournamentPrize, ...], Field(min_length=1, max_length=1000)]
 
     _text: str = PrivateAttr("")
 
@@ -421,8 +421,9 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
     if shortfall is not None:
         yield build_fault(
             "prizes",
-            f"with {shortfall.entries} entries sold and {shortfall.ranked} participants ranked the prizes are"
-            f" {shortfall.prizes_cents} of {shortfall.entries * entries.fee_cents} cents, less than 30 % of the fees:"
+            f"with {shortfall.entry_count} entries sold and {shortfall.ranked_count} participants ranked the prizes are"
+            f" {shortfall.prizes_cents} of {shortfall.entry_count * entries.fee_cents} cents, less than 30 "
+            "% of the fees:"
             f" {shortfall.missing_cents} cents are missing (s. 127)",
         )
 

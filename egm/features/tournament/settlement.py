@@ -3,9 +3,14 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from egm.features.tournament.prizes import compute_prizes, find_missing_cents, share_ties, split_cents
+from egm.features.tournament.prizes import (
+    compute_prizes,
+    divide_prizes_of_ties,
+    find_missing_cents,
+    split_cents,
+)
 from egm.features.tournament.rules import Tournament
-from egm.features.tournament.standings import Results, Standing, Standings, rank_participants
+from egm.features.tournament.standings import ParticipantStanding, Results, Standings, rank_participants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +39,9 @@ class TournamentSettlement:
         """Return the part of the fees sold that the prizes return, or None if all fees were refunded."""
         return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
-    def list_paid(self) -> list[tuple[Standing, int]]:
+    def list_paid(self) -> list[tuple[ParticipantStanding, int]]:
         """Return every final standing with its prize in minor units."""
-        return [*zip(self.standings.ranked, self.prizes_cents, strict=True)]
+        return [*zip(self.standings.ranked_standings, self.prizes_cents, strict=True)]
 
 
 def compute_tournament_settlement(
@@ -49,14 +54,16 @@ def compute_tournament_settlement(
     """
     standings = rank_participants(rules, results)
     fee_cents = rules.entries.fee_cents
-    refunded_cents = len(standings.refunded) * fee_cents
+    refunded_cents = len(standings.refunded_entries) * fee_cents
     sold_cents = len(results.entries) * fee_cents - refunded_cents
-    ranked = len(standings.ranked)
+    ranked = len(standings.ranked_standings)
     prizes = compute_prizes(rules.prize_plan, sold_cents, ranked)
     if ranked and added_cents:
         added_shares = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
         prizes = [prize + each for prize, each in zip(prizes, added_shares, strict=True)]
-    paid_cents = share_ties(prizes, [each.rank for each in standings.ranked], rules.remainders)
+    paid_cents = divide_prizes_of_ties(
+        prizes, [each.rank for each in standings.ranked_standings], rules.remainders
+    )
     return TournamentSettlement(
         standings=standings,
         prizes_cents=tuple(paid_cents),

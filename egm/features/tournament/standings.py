@@ -59,7 +59,7 @@ class Results(_ResultsItem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ParticipantStanding:
     """One participant's final rank, with the entry that decided it and the last round and points of that entry."""
 
     rank: int
@@ -77,12 +77,12 @@ class Standing:
 class Standings:
     """The final ranks of a tournament, without its prizes."""
 
-    ranked: tuple[Standing, ...]
-    refunded: tuple[int, ...]
+    ranked_standings: tuple[ParticipantStanding, ...]
+    refunded_entries: tuple[int, ...]
     """The numbers of the entries whose fee is refunded."""
-    excluded: tuple[int, ...]
+    excluded_entries: tuple[int, ...]
     """The numbers of the entries that are excluded and have no rank."""
-    cancelled: bool = False
+    is_cancelled: bool = False
     """Whether the tournament is cancelled because too few participants took part."""
 
 
@@ -137,9 +137,14 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
     _check_entries(rules, results)
     entry_numbers = [each.entry for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
-        return Standings(ranked=(), refunded=tuple(sorted(entry_numbers)), excluded=(), cancelled=True)
+        return Standings(
+            ranked_standings=(),
+            refunded_entries=tuple(sorted(entry_numbers)),
+            excluded_entries=(),
+            is_cancelled=True,
+        )
     outcome = _RankingOutcome()
-    groups: list[list[Standing]] = []
+    groups: list[list[ParticipantStanding]] = []
     scored_entries: list[list[EntryResult]] = []
     for scored, standings, qualified in _iter_rounds(rules, results, outcome):
         scored_entries.append(scored)
@@ -154,17 +159,19 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
     _restore_other_entries(rules, groups, scored_entries, outcome)
     ranked = [*_number_ranks(groups)]
     if not ranked:  # every fee is refunded
-        return Standings(ranked=(), refunded=tuple(sorted(entry_numbers)), excluded=())
+        return Standings(
+            ranked_standings=(), refunded_entries=tuple(sorted(entry_numbers)), excluded_entries=()
+        )
     return Standings(
-        ranked=tuple(ranked),
-        refunded=tuple(sorted(outcome.refunded)),
-        excluded=tuple(sorted(outcome.excluded)),
+        ranked_standings=tuple(ranked),
+        refunded_entries=tuple(sorted(outcome.refunded)),
+        excluded_entries=tuple(sorted(outcome.excluded)),
     )
 
 
 def _iter_rounds(
     rules: Tournament, results: Results, outcome: _RankingOutcome
-) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
+) -> Iterator[tuple[list[EntryResult], list[ParticipantStanding], list[ParticipantStanding]]]:
     """Yield three lists for each round: the ranked entries, the standings, and the standings that qualify.
 
     Qualified participants play the next round.
@@ -179,7 +186,9 @@ def _iter_rounds(
         playing = sorted(each.entry for each in qualified)
 
 
-def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
+def rank_round(
+    rules: Tournament, results: Results, number: int
+) -> tuple[list[ParticipantStanding], list[ParticipantStanding]]:
     """Return the standings of one round, and the standings that qualify for the next round.
 
     Entries with equal results qualify together. Raises :class:`ResultsError` if the results up to this round
@@ -195,7 +204,7 @@ def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[S
 
 def _restore_other_entries(
     rules: Tournament,
-    groups: list[list[Standing]],
+    groups: list[list[ParticipantStanding]],
     scored_entries: Sequence[Sequence[EntryResult]],
     outcome: _RankingOutcome,
 ) -> None:
@@ -276,10 +285,10 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
 
 def _list_best_entries(
     rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
-) -> list[Standing]:
+) -> list[ParticipantStanding]:
     """Return the standings of round ``n`` in rank order, with the best entry of each participant."""
     rows = sorted((_build_ranking_key(rules, result, n, points), result.entry, result) for result in results)
-    best: list[Standing] = []
+    best: list[ParticipantStanding] = []
     seen_participants: set[str] = set()
     last_key: tuple[int, ...] = ()
     for key, entry, result in rows:
@@ -289,7 +298,7 @@ def _list_best_entries(
         rank = best[-1].rank if best and key == last_key else len(best) + 1
         last_key = key
         best.append(
-            Standing(
+            ParticipantStanding(
                 rank=rank,
                 participant=result.participant,
                 entry=entry,
@@ -314,7 +323,7 @@ def _build_ranking_key(
     return (-points[result.entry],)
 
 
-def _number_ranks(groups: Sequence[Sequence[Standing]]) -> Iterator[Standing]:
+def _number_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iterator[ParticipantStanding]:
     """Yield all standings with their final ranks; participants who reached a later round rank higher."""
     ranked_count = 0
     for group in reversed(groups):

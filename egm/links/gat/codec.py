@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from egm.devices.crc import compute_crc_modbus
-from egm.devices.framing import Cut, ProtocolError
+from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
 GAT: Final = "GAT"
@@ -57,7 +57,7 @@ class CalculationStatus(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class GatPacket:
     """A packet of the GAT protocol with a valid CRC."""
 
     command: int
@@ -75,7 +75,7 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusQuery:
+class GatStatusQuery:
     """The verifier's query of the machine's current status."""
 
 
@@ -104,10 +104,10 @@ class InitiateCalculation:
 
 
 #: Any request that a GAT verifier may send.
-Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
+Request: TypeAlias = GatStatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
 
 
-def cut_packet(buffer: bytes) -> Cut[Packet] | None:
+def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
     Parameters and result are those of every :data:`~egm.devices.framing.Cutter`.
@@ -116,18 +116,18 @@ def cut_packet(buffer: bytes) -> Cut[Packet] | None:
         return None
     size = buffer[1]
     if size < _FRAME_BYTES:
-        return Cut(
+        return FrameCut(
             1, ProtocolError(GAT, f"packet length is {size}; expected at least {_FRAME_BYTES}", buffer[:1])
         )
     if len(buffer) < size:
         return None
     body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
     if compute_crc_modbus(body) != crc:
-        return Cut(size, ProtocolError(GAT, "wrong CRC", buffer[:size]))
-    return Cut(size, Packet(body[0], body[2:]))
+        return FrameCut(size, ProtocolError(GAT, "wrong CRC", buffer[:size]))
+    return FrameCut(size, GatPacket(body[0], body[2:]))
 
 
-def decode_request(packet: Packet) -> Request:
+def decode_request(packet: GatPacket) -> Request:
     """Decode a GAT verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
     reader = _DECODER_BY_COMMAND.get(packet.command)
     if reader is None:
@@ -135,9 +135,9 @@ def decode_request(packet: Packet) -> Request:
     return reader(packet.payload)
 
 
-def _decode_status_query(payload: bytes) -> StatusQuery:
+def _decode_status_query(payload: bytes) -> GatStatusQuery:
     _require_payload_size(payload, 0)
-    return StatusQuery()
+    return GatStatusQuery()
 
 
 def _decode_last_status_query(payload: bytes) -> LastStatusQuery:
@@ -174,31 +174,31 @@ _DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingPr
 
 
 # ------------------------------------------------------------------ answers
-def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) -> Packet:
+def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) -> GatPacket:
     """Encode GAT reply 81: protocol version, progress of the last calculation, readiness and formats of results."""
     under_way = calculation is CalculationStatus.CALCULATING
     bits = int(under_way) | int(has_results) << 1 | calculation << 2
-    return Packet(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
+    return GatPacket(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
-def encode_last_status_reply(level: int, seconds: int) -> Packet:
+def encode_last_status_reply(level: int, seconds: int) -> GatPacket:
     """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
-    return Packet(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
+    return GatPacket(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
-def encode_results_reply(data: bytes, frame: int, *, is_last: bool) -> Packet:
+def encode_results_reply(data: bytes, frame: int, *, is_last: bool) -> GatPacket:
     """Encode GAT reply 83: one frame of the signature calculation's results."""
-    return Packet(
+    return GatPacket(
         GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame.to_bytes(2, "big") + data
     )
 
 
-def encode_no_results_reply(frame: int) -> Packet:
+def encode_no_results_reply(frame: int) -> GatPacket:
     """Encode GAT reply 83 for a frame of results that does not exist."""
-    return Packet(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
+    return GatPacket(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
 
 
-def encode_initiated_reply(*, has_started: bool) -> Packet:
+def encode_initiated_reply(*, has_started: bool) -> GatPacket:
     """Encode GAT reply 84: whether the signature calculation has started."""
-    return Packet(GatCommand.INITIATE | _REPLY_BIT, bytes((not has_started,)))
+    return GatPacket(GatCommand.INITIATE | _REPLY_BIT, bytes((not has_started,)))

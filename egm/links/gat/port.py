@@ -18,7 +18,7 @@ from egm.errors import LocalError
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.gat import codec
-from egm.links.gat.codec import Packet
+from egm.links.gat.codec import GatPacket
 from egm.links.gat.functions import FunctionRequest
 from egm.links.gat.report import ReportIdentity
 from egm.links.gat.service import GatService
@@ -138,7 +138,7 @@ class GatPort:
 
     async def _serve(self) -> None:
         """Read the GAT verifier's packets and reply to them; a pause within a packet discards it."""
-        reader: FrameReader[Packet] = FrameReader(codec.cut_packet)
+        reader: FrameReader[GatPacket] = FrameReader(codec.parse_packet)
         has_partial_packet = False
         while True:
             data = await self._line.read(_GAP_SECONDS if has_partial_packet else _IDLE_SECONDS)
@@ -148,12 +148,12 @@ class GatPort:
             for item in reader.feed(data):
                 self._reply_to(item)
 
-    def _reply_to(self, item: Packet | ProtocolError) -> None:
+    def _reply_to(self, item: GatPacket | ProtocolError) -> None:
         """Reply to a verifier's packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return
         try:
-            answer = self._service.answer(item)
+            answer = self._service.build_reply(item)
         except ProtocolError:
             return
         self._line.write(answer.encode())

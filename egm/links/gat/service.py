@@ -18,12 +18,12 @@ from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatReques
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     CalculationStatus,
+    GatPacket,
+    GatStatusQuery,
     InitiateCalculation,
     LastStatusQuery,
-    Packet,
     ReportFormat,
     ResultsQuery,
-    StatusQuery,
 )
 from egm.links.gat.functions import (
     FunctionRequest,
@@ -46,11 +46,11 @@ _SECONDS_IF_NEVER_CALCULATED: Final = 0xFFFFFFFF
 _SIGNER_LABEL: Final = "signed by"
 
 
-def _find_progress(calculation: GatCalculation) -> CalculationStatus:
+def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
     """Return the progress of the last signature calculation, as GAT's status reply encodes it."""
-    if not calculation.finished:
+    if not calculation.finished_time:
         return CalculationStatus.CALCULATING
-    return CalculationStatus.ERROR if calculation.trouble else CalculationStatus.FINISHED
+    return CalculationStatus.ERROR if calculation.failure_reason else CalculationStatus.FINISHED
 
 
 class GatService:
@@ -77,21 +77,21 @@ class GatService:
     def resume(self) -> None:
         """Restart a GAT verifier's signature calculation that a power loss interrupted."""
         calculation = self._last_calculation
-        if calculation is None or calculation.finished:
+        if calculation is None or calculation.finished_time:
             return
         try:
             self._begin(parse_function_request(calculation.parameters, self._components))
         except SpecialFunctionError as error:  # another release of the software may lack the function
             self.store_failure(str(error))
 
-    def answer(self, packet: Packet) -> Packet:
+    def build_reply(self, packet: GatPacket) -> GatPacket:
         """Return the reply to a GAT verifier's packet. Raises ProtocolError for a packet that gets none."""
         match codec.decode_request(packet):
-            case StatusQuery():
+            case GatStatusQuery():
                 calculation = self._last_calculation
                 if calculation is None:
                     return codec.encode_status_reply(CalculationStatus.REQUESTED, has_results=False)
-                state = _find_progress(calculation)
+                state = _find_calculation_status(calculation)
                 return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
@@ -129,16 +129,18 @@ class GatService:
         """Record a requested signature calculation; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,
-            GatRequest(parameters=request.parameters, level=request.level, refused=trouble),
+            GatRequest(
+                parameters=request.parameters, authentication_level=request.level, refusal_reason=trouble
+            ),
             state={
                 LinksKey.GAT: GatCalculation(
                     parameters=request.parameters,
-                    level=request.level,
-                    kind="" if order is None else order.kind.value,
+                    authentication_level=request.level,
+                    result_kind="" if order is None else order.kind.value,
                     algorithm="" if order is None or order.algorithm is None else order.algorithm.value,
-                    finished=self._format_current_time() if trouble else "",
-                    values={},
-                    trouble=trouble,
+                    finished_time=self._format_current_time() if trouble else "",
+                    result_by_component={},
+                    failure_reason=trouble,
                 )
             },
         )
@@ -146,24 +148,24 @@ class GatService:
     def store_result(self, values: Mapping[str, str]) -> None:
         """Record the result of the signature calculation: component -> signature."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
-        self._finish(replace(calculation, values=values))
+        self._record_end(replace(calculation, result_by_component=values))
 
     def store_failure(self, why: str) -> None:
         """Record that the signature calculation failed, with the reason."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
-        self._finish(replace(calculation, trouble=why))
+        self._record_end(replace(calculation, failure_reason=why))
 
-    def _finish(self, calculation: GatCalculation) -> None:
+    def _record_end(self, calculation: GatCalculation) -> None:
         """Record the end of a signature calculation, with its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(
                 parameters=calculation.parameters,
                 algorithm=calculation.algorithm,
-                values=calculation.values,
-                trouble=calculation.trouble,
+                result_by_component=calculation.result_by_component,
+                failure_reason=calculation.failure_reason,
             ),
-            state={LinksKey.GAT: replace(calculation, finished=self._format_current_time())},
+            state={LinksKey.GAT: replace(calculation, finished_time=self._format_current_time())},
         )
 
     def _format_current_time(self) -> str:
@@ -175,22 +177,22 @@ class GatService:
         """Return the last signature calculation that a GAT verifier requested, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
-    def _build_last_status_reply(self) -> Packet:
+    def _build_last_status_reply(self) -> GatPacket:
         """Return the reply with the level of the last signature calculation and how long ago it ended."""
         calculation = self._last_calculation
-        if calculation is None or not calculation.kind or not calculation.finished:
+        if calculation is None or not calculation.result_kind or not calculation.finished_time:
             return codec.encode_last_status_reply(0, _SECONDS_IF_NEVER_CALCULATED)
-        ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished)
-        return codec.encode_last_status_reply(calculation.level, int(ago.total_seconds()))
+        ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished_time)
+        return codec.encode_last_status_reply(calculation.authentication_level, int(ago.total_seconds()))
 
-    def _build_results_reply(self, form: int, frame: int) -> Packet:
+    def _build_results_reply(self, form: int, frame: int) -> GatPacket:
         """Return the reply with frame number ``frame`` of the last results, in the requested form."""
         calculation = self._last_calculation
         is_known_format = form in set(ReportFormat)
         if (
             calculation is None
             or not is_known_format
-            or _find_progress(calculation) is not CalculationStatus.FINISHED
+            or _find_calculation_status(calculation) is not CalculationStatus.FINISHED
         ):
             return codec.encode_no_results_reply(frame)
         report = self._build_report(calculation, ReportFormat(form))
@@ -202,9 +204,11 @@ class GatService:
 
     def _build_report(self, calculation: GatCalculation, form: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""
-        if calculation.kind == FunctionResultKind.LIST:
+        if calculation.result_kind == FunctionResultKind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
-        if calculation.kind == FunctionResultKind.IDENTITY:
-            values = dict(calculation.values)
+        if calculation.result_kind == FunctionResultKind.IDENTITY:
+            values = dict(calculation.result_by_component)
             return build_identity_report(self._about, values.pop(_SIGNER_LABEL, ""), values, form)
-        return build_signatures_report(self._about, calculation.algorithm, calculation.values, form)
+        return build_signatures_report(
+            self._about, calculation.algorithm, calculation.result_by_component, form
+        )

@@ -108,7 +108,7 @@ class SasLineService:
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
         self._seen = max(delivered, journal.sequence - _LOOK_BACK_ENTRIES)
-        self._selected_game = self._reader.build_readout().selected_game
+        self._selected_game = self._reader.build_readout().selected_game_number
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         context.metrics_sources.append(lambda: iter_line_metrics(name, self.health))
@@ -123,7 +123,7 @@ class SasLineService:
         """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
-        self._watch.begin()
+        self._watch.start()
         raise_priority(LOOP_PRIORITY)
         self._line.start()
         try:
@@ -150,7 +150,7 @@ class SasLineService:
                 entry, self.host.machine.entry_declarations, readout, self._answered, self._selected_game
             )
         ]
-        self._selected_game = readout.selected_game
+        self._selected_game = readout.selected_game_number
         self._seen = self._noted = now.journal_sequence
         self._line.send_to_line(readout, *news)
         if any(entry.kind == BILL_IN.kind for entry in entries):
@@ -187,10 +187,10 @@ class SasLineService:
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
         """
-        if ask.poll.effect is None or not future.set_running_or_notify_cancel():
+        if ask.poll.effect_function is None or not future.set_running_or_notify_cancel():
             return
         try:
-            future.set_result(ask.poll.effect(self.host, ask.request))
+            future.set_result(ask.poll.effect_function(self.host, ask.request))
         except MalformedPollError:
             future.set_result(None)
         except Exception as error:
@@ -202,8 +202,8 @@ class SasLineService:
         """Act on a report of the SAS line's thread, such as a confirmation, a changed link or a refused poll."""
         match news:
             case ReplyReceived(poll=poll, request=request, reply=reply):
-                if poll.acknowledged is not None:
-                    poll.acknowledged(self.host, request, reply)
+                if poll.acknowledgement_function is not None:
+                    poll.acknowledgement_function(self.host, request, reply)
             case ExceptionsReceived(sequence=sequence):
                 self._cursor.write(sequence)
             case QueueFullChanged(is_full=full):
@@ -211,7 +211,7 @@ class SasLineService:
             case LinkChanged(is_up=up):
                 self._money.record_host_polling(is_up=up)
                 self._watch.record_link_state(is_up=up)
-            case PollUnanswered(request=request, why=reason, failed=True):
+            case PollUnanswered(request=request, reason=reason, has_failed=True):
                 self._record_failed_poll(request, reason)
             case PollUnanswered():
                 return

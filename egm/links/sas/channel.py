@@ -14,7 +14,7 @@ from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import ExceptionUrgency
-from egm.links.sas.poll import Poll
+from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION
 from egm.links.sas.wire import BROADCAST_ADDRESS, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
@@ -27,10 +27,10 @@ CHIRP_NS: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class SendBytes:
-    """Action: send ``data`` to the host. With ``wakeup``, the ninth bit is set, which only a chirp needs."""
+    """Action: send ``data`` to the host. With ``has_wakeup_bit``, the ninth bit is set, which only a chirp needs."""
 
     data: bytes
-    wakeup: bool = False
+    has_wakeup_bit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class RunPollEffect:
     If the effect takes too long, call :meth:`SasChannelState.reply_busy` first.
     """
 
-    poll: Poll
+    poll: PollImplementation
     request: LongPoll
 
 
@@ -48,7 +48,7 @@ class RunPollEffect:
 class ReplyReceived:
     """Action: report that the host has received the reply to a long poll."""
 
-    poll: Poll
+    poll: PollImplementation
     request: LongPoll
     reply: Reply
 
@@ -78,12 +78,12 @@ class QueueFullChanged:
 class PollUnanswered:
     """Action: report that a poll got no reply, and why.
 
-    ``failed`` is whether the machine itself was at fault, rather than the poll.
+    ``has_failed`` is whether the machine itself was at fault, rather than the poll.
     """
 
     request: LongPoll
-    why: str
-    failed: bool = False
+    reason: str
+    has_failed: bool = False
 
 
 #: Anything that the channel asks its caller to do.
@@ -106,15 +106,15 @@ class _LastReply:
     """The frame of the long poll that this reply answers; empty for a general poll."""
     reply_frame: bytes
     """The bytes of the reply as sent."""
-    exception: SasException | None = None
+    reported_exception: SasException | None = None
     """The SAS exception that this reply reports; None for a long poll's reply."""
-    answered_poll: tuple[Poll, LongPoll, Reply] | None = None
+    answered_poll: tuple[PollImplementation, LongPoll, Reply] | None = None
     """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
-    serves: tuple[SasException, ...] = ()
+    served_exceptions: tuple[SasException, ...] = ()
     """Pending priority exceptions that this reply deals with; they end once the host has received it."""
     is_busy: bool = False
     """Whether this reply only says that the request is still being processed."""
-    delayed: bool = False
+    is_delayed: bool = False
     """Whether this reply is the delayed result of an earlier request."""
 
 
@@ -127,7 +127,7 @@ class SasChannelState:
     def __init__(
         self,
         address: int,
-        polls: Mapping[int, Poll],
+        polls: Mapping[int, PollImplementation],
         *,
         queue: int = 20,
         require_sync: bool = False,
@@ -189,7 +189,7 @@ class SasChannelState:
                 yield from self._note_poll(now_ns)
                 yield from self._handle_poll_elsewhere(now_ns)
                 poll = self._polls.get(message.code)
-                if poll is not None and poll.broadcast:
+                if poll is not None and poll.is_executed_as_broadcast:
                     self._running_effect = None
                     yield RunPollEffect(poll, message)
             case GeneralPoll() | MessageToOther():
@@ -218,27 +218,27 @@ class SasChannelState:
         if (
             last_reply is not None
             and not last_reply.request_frame
-            and (last_reply.exception is not None or last_reply.delayed)
+            and (last_reply.reported_exception is not None or last_reply.is_delayed)
         ):
             yield SendBytes(last_reply.reply_frame)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
         if self._delayed:
-            self._last_reply = _LastReply(b"", self._delayed[0], delayed=True)
+            self._last_reply = _LastReply(b"", self._delayed[0], is_delayed=True)
         else:
             exception = self._queue.find_next(now_ns)
             if self.real_time:
                 frame = self._encode_event_report(exception)
             else:
                 frame = bytes((NO_EXCEPTION if exception is None else exception.code,))
-            self._last_reply = _LastReply(b"", frame, exception=exception)
+            self._last_reply = _LastReply(b"", frame, reported_exception=exception)
         yield SendBytes(self._last_reply.reply_frame)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
             return append_crc(bytes((self.address, EVENT_MARK, NO_EXCEPTION)))
-        code = exception.event or exception.code
+        code = exception.event_code or exception.code
         return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
@@ -256,7 +256,7 @@ class SasChannelState:
         ):
             yield SendBytes(last_reply.reply_frame)
             return
-        if not is_repeated or (last_reply is not None and last_reply.exception is not None):
+        if not is_repeated or (last_reply is not None and last_reply.reported_exception is not None):
             yield from self._process_acknowledgement(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
@@ -271,24 +271,26 @@ class SasChannelState:
         exception = self._queue.find_next(now_ns) if self.real_time else None
         if exception is not None:
             self._last_reply = _LastReply(
-                request.frame, self._encode_event_report(exception), exception=exception
+                request.frame, self._encode_event_report(exception), reported_exception=exception
             )
             yield SendBytes(self._last_reply.reply_frame)
-        elif poll.answer is None:
+        elif poll.answer_function is None:
             self._running_effect = effect  # the line also waits for one effect only
             yield RunPollEffect(poll, request)
         elif self.readout is not None:
             try:
-                reply = poll.answer(request, self.readout)
+                reply = poll.answer_function(request, self.readout)
             except MalformedPollError as error:
                 yield PollUnanswered(request, str(error))
                 return
             except Exception as error:  # noqa: BLE001 (one failed reply must not stop the line)
-                yield PollUnanswered(request, repr(error), failed=True)
+                yield PollUnanswered(request, repr(error), has_failed=True)
                 return
             yield from self.reply_to_request(poll, request, reply)
 
-    def reply_to_request(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[ChannelAction]:
+    def reply_to_request(
+        self, poll: PollImplementation, request: LongPoll, reply: Reply | None
+    ) -> Iterator[ChannelAction]:
         """Send ``reply`` to the host's ``request``; None means no reply. A broadcast is never answered."""
         if request.address == BROADCAST_ADDRESS:
             return
@@ -300,7 +302,10 @@ class SasChannelState:
             return
         frame = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
-            request.frame, frame, answered_poll=(poll, request, reply), serves=self._pending_at_poll
+            request.frame,
+            frame,
+            answered_poll=(poll, request, reply),
+            served_exceptions=self._pending_at_poll,
         )
         yield SendBytes(frame)
 
@@ -316,13 +321,13 @@ class SasChannelState:
         acknowledged, self._last_reply = self._last_reply, None
         if acknowledged is None:
             return
-        if acknowledged.delayed:
+        if acknowledged.is_delayed:
             self._delayed.popleft()
-        if acknowledged.exception is not None:
-            self._queue.remove_received(acknowledged.exception, now_ns)
+        if acknowledged.reported_exception is not None:
+            self._queue.remove_received(acknowledged.reported_exception, now_ns)
         if acknowledged.answered_poll is not None:
             poll, request, reply = acknowledged.answered_poll
-            self._queue.remove_served(acknowledged.serves)
+            self._queue.remove_served(acknowledged.served_exceptions)
             yield ReplyReceived(poll, request, reply)
         if self._full and self._queue.has_no_ordinary_exception:
             self._full = False
@@ -350,4 +355,4 @@ class SasChannelState:
         if not self._up and now_ns >= self._next_chirp_ns:
             self._next_chirp_ns = now_ns + CHIRP_NS
             if self._chirp:
-                yield SendBytes(bytes((self.address,)), wakeup=True)
+                yield SendBytes(bytes((self.address,)), has_wakeup_bit=True)

@@ -40,13 +40,13 @@ POLLS_THAT_SERVE_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
 class SasException:
     """A SAS exception to report to a host, and its data in real-time event reporting.
 
-    ``event`` and ``data`` are the event code and data of real-time event reporting (0 means that the event
+    ``event_code`` and ``data`` are the event code and data of real-time event reporting (0 means that the event
     code is ``code``); ``sequence`` is the journal entry that raised the exception, 0 for none.
     """
 
     code: int
     data: bytes = b""
-    event: int = 0
+    event_code: int = 0
     sequence: int = 0
 
 

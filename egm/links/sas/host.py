@@ -16,7 +16,7 @@ from egm.config.sas_line import SasLine
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
-from egm.links.entries import HOST_TIME, HostTime
+from egm.links.entries import HOST_TIME, HostTimeRecorded
 from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
@@ -86,7 +86,7 @@ class SasHost:
             return
         self.machine.post(
             HOST_TIME,
-            HostTime(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
+            HostTimeRecorded(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
             state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
         )
         self.republish_readout()

@@ -249,7 +249,7 @@ class SasLineThread(threading.Thread):
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
         """Perform an action of the SAS channel; ignore an action that sends if the port is closed (None)."""
         match action:
-            case SendBytes(data=data, wakeup=wakeup) if port is not None:
+            case SendBytes(data=data, has_wakeup_bit=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
                     self._count_reply_time()

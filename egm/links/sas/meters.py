@@ -179,5 +179,5 @@ def compute_payback(readout: SasReadout, game: str = "") -> int:
     wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())
     if total == 0:
-        return sum(facts.payback for facts in games) // max(1, len(games))
-    return sum(facts.payback * wagered[facts.id] for facts in games) // total
+        return sum(facts.payback_hundredths for facts in games) // max(1, len(games))
+    return sum(facts.payback_hundredths * wagered[facts.id] for facts in games) // total

@@ -75,7 +75,7 @@ class MoneyExceptionMonitor:
             return
         if tickets.needs_enrolment:
             yield _NOT_CONFIGURED, ""
-        if (request := tickets.number_request) is not None:
+        if (request := tickets.pending_number_request) is not None:
             yield _NUMBER_WANTED, request.id
         if (inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id

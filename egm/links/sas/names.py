@@ -76,7 +76,7 @@ class ExceptionName:
     name: str
     urgency: ExceptionUrgency
     confidence: TableConfidence = TableConfidence.TWO_SOURCES
-    minimum: bool = False
+    is_minimum: bool = False
     """Whether the exception is in the smallest published set (Montana)."""
 
 
@@ -87,5 +87,5 @@ class MeterName:
     code: int
     name: str
     unit: MeterUnit
-    size: int = 4
+    byte_count: int = 4
     confidence: TableConfidence = TableConfidence.TWO_SOURCES

@@ -26,7 +26,7 @@ It returns None for no reply, if the machine lacks what was requested.
 PollEffectFunction: TypeAlias = Callable[[SasHost, LongPoll], Reply | None]
 
 #: Called once the host is known to have received the reply to a poll.
-Acknowledged: TypeAlias = Callable[[SasHost, LongPoll, Reply], None]
+AcknowledgementFunction: TypeAlias = Callable[[SasHost, LongPoll, Reply], None]
 
 #: Size of a reply that states its own length.
 VARIABLE_RESPONSE_LENGTH: Final = 0
@@ -35,20 +35,21 @@ ONE_BYTE_RESPONSE: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Poll:
-    """A long poll that this machine answers, by ``answer`` or by ``effect``.
+class PollImplementation:
+    """A long poll that this machine answers, by ``answer_function`` or by ``effect_function``.
 
-    ``response`` is the whole reply's size on the line in bytes (``VARIABLE_RESPONSE_LENGTH``: the reply states its own
-    length; ``ONE_BYTE_RESPONSE``: an acknowledgement). ``acknowledged`` runs on the machine's event loop once the host
-    is known to have the reply. ``group`` is the option that enables the poll. ``broadcast``: also executed at
-    address 0, without a reply. ``by_denomination``: may follow the multi-denomination preamble B0.
+    ``response_length`` is the whole reply's size on the line in bytes (``VARIABLE_RESPONSE_LENGTH``: the
+    reply states its own length; ``ONE_BYTE_RESPONSE``: an acknowledgement). ``acknowledgement_function``
+    runs on the machine's event loop once the host is known to have the reply. ``group`` is the option that
+    enables the poll. ``is_executed_as_broadcast``: also executed at address 0, without a reply.
+    ``is_allowed_by_denomination``: may follow the multi-denomination preamble B0.
     """
 
     code: int
-    response: int
-    answer: PollAnswerFunction | None = None
-    effect: PollEffectFunction | None = None
-    acknowledged: Acknowledged | None = None
+    response_length: int
+    answer_function: PollAnswerFunction | None = None
+    effect_function: PollEffectFunction | None = None
+    acknowledgement_function: AcknowledgementFunction | None = None
     group: Group = Group.STANDARD
-    broadcast: bool = False
-    by_denomination: bool = False
+    is_executed_as_broadcast: bool = False
+    is_allowed_by_denomination: bool = False

@@ -61,7 +61,9 @@ class ReadoutBuilder:
                 max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback=_to_hundredths(machine.component(InstalledGames).lowest_return_by_game.get(game_id)),
+                payback_hundredths=_to_hundredths(
+                    machine.component(InstalledGames).lowest_return_by_game.get(game_id)
+                ),
             )
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
@@ -113,12 +115,12 @@ class ReadoutBuilder:
             else HostMoney()
         )
         return SasReadout(
-            reading=self._readings.read_values(),
+            meter_reading=self._readings.read_values(),
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=tuple(replace(f, enabled=is_game_allowed(machine, f.id)) for f in self._facts),
-            selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
+            games=tuple(replace(f, is_enabled=is_game_allowed(machine, f.id)) for f in self._facts),
+            selected_game_number=next((g.number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),
             hopper=self._read_hopper(),
@@ -129,10 +131,10 @@ class ReadoutBuilder:
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
             local_time=_build_local_clock(host),
-            polls=host.permitted_poll_codes,
+            supported_poll_codes=host.permitted_poll_codes,
             validation=money.validation,
-            transfers=money.can_transfer,
-            bonuses=money.can_award_bonuses,
+            can_transfer=money.can_transfer,
+            can_award_bonuses=money.can_award_bonuses,
         )
 
     def _read_handpay(self) -> HandpayFacts | None:

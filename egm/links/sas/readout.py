@@ -14,7 +14,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """The data of one game with its SAS number; ``payback`` is its return (RTP) in hundredths of a percent."""
+    """The data of one game with its SAS number; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
 
     number: int
     id: str
@@ -23,8 +23,8 @@ class GameFacts:
     digest: str
     denominations_cents: tuple[int, ...]
     max_bet_credits: int
-    payback: int
-    enabled: bool = True
+    payback_hundredths: int
+    is_enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class HandpayFacts:
 class HopperFacts:
     """The hopper's content, as a count of coins, and the codes of its active faults."""
 
-    coins: int
+    coin_count: int
     faults: tuple[str, ...]
 
 
@@ -48,16 +48,16 @@ class HopperFacts:
 class SasReadout:
     """The machine's data as of one journal entry, for the replies to a SAS host.
 
-    ``reading`` has the meters and the number (``sequence``) of that entry.
+    ``meter_reading`` has the meters and the number (``sequence``) of that entry.
     """
 
-    reading: MeterReading
+    meter_reading: MeterReading
     serial: str
     currency: str
     denomination_cents: int
     """The accounting denomination, in minor units."""
     games: tuple[GameFacts, ...]
-    selected_game: int
+    selected_game_number: int
     """SAS number of the selected game, 0 for none."""
     player_denomination_cents: int
     """The denomination that the player has selected, in minor units."""
@@ -79,34 +79,40 @@ class SasReadout:
     """The reel stops of the last game; empty if the game has no reels."""
     local_time: Callable[[], datetime]
     """A function that returns the venue's local time, by this host's clock if it has set the time."""
-    polls: frozenset[int]
+    supported_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
     validation: Validation = Validation.STAND_ALONE
     """How the numbers of tickets are made: by the machine or by a host."""
-    transfers: bool = False
+    can_transfer: bool = False
     """Whether a host may transfer credit to and from the machine."""
-    bonuses: bool = False
+    can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
     only_denomination_cents: int = 0
     """If not 0, the meters of play are only those at this denomination, in minor units."""
-    _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _meters_by_game: dict[str, Mapping[str, int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     """Cache of summed meters: the values by meter name, by game id."""
 
     def read_meters(self, game: str = "") -> Mapping[str, int]:
         """Return the value of every canonical meter, of the machine or of the game with this id."""
-        values = self._sums.get(game)
+        values = self._meters_by_game.get(game)
         if values is None:
             dims: dict[str, str | int] = {"game": game} if game else {}
             if self.only_denomination_cents:
                 dims["denomination_cents"] = self.only_denomination_cents
-            values = self._sums[game] = (self.reading.select(**dims) if dims else self.reading).values
+            values = self._meters_by_game[game] = (
+                self.meter_reading.select(**dims) if dims else self.meter_reading
+            ).values
         return values
 
     def count_bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
-        counts = self._sums.get("bills by amount")
+        counts = self._meters_by_game.get("bills by amount")
         if counts is None:
-            counts = self._sums["bills by amount"] = self.reading.split_by("bill_in.count", "bill_cents")
+            counts = self._meters_by_game["bills by amount"] = self.meter_reading.split_by(
+                "bill_in.count", "bill_cents"
+            )
         return counts.get(str(amount_cents), 0)
 
     def for_denomination(self, denomination_cents: int) -> "SasReadout":

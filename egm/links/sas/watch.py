@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
-from egm.integrity.events import Disabled, Enabled
+from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import EventType
 from egm.links.entries import (
@@ -12,7 +12,7 @@ from egm.links.entries import (
     HOST_LINK_LOST,
     HOST_LINK_UP,
     HOST_START_AWAITED,
-    HostNamed,
+    HostLineEvent,
 )
 from egm.links.keys import LinksKey
 from egm.links.sas.host import SasHost
@@ -38,10 +38,10 @@ class SasLinkWatch:
         """Return the name under which the machine records that it is disabled because this host does not poll."""
         return f"{self._host.source}:silent"
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start to watch the host after start-up, when no host has polled yet."""
         for suffix in _TEMPORARY_SUFFIXES:  # temporary holds ended with the run that made them
-            self._host.submit_event(EventType.ENABLED, Enabled(source=f"{self._host.source}{suffix}"))
+            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
@@ -57,8 +57,10 @@ class SasLinkWatch:
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
-            machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
-            self._host.submit_event(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
+            machine.post(HOST_START_AWAITED, HostLineEvent(host=self._host.name), state={key: True})
+            self._host.submit_event(
+                EventType.DISABLED, DisablingRequest(source=self._host.source, reason="host")
+            )
 
     def record_link_state(self, *, is_up: bool) -> None:
         """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
@@ -67,7 +69,7 @@ class SasLinkWatch:
             self._timer = None
         if is_up:
             self._record_event(HOST_LINK_UP, silent=False)
-            self._host.submit_event(EventType.ENABLED, Enabled(source=self._source))
+            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, silent=True)
             self._stop_after_silence()
@@ -81,16 +83,16 @@ class SasLinkWatch:
             return
         source = f"{self._host.source}{FULL}"
         if is_full:
-            self._host.submit_event(EventType.DISABLED, Disabled(source=source, reason="host_behind"))
+            self._host.submit_event(EventType.DISABLED, DisablingRequest(source=source, reason="host_behind"))
         else:
-            self._host.submit_event(EventType.ENABLED, Enabled(source=source))
+            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
 
-    def _record_event(self, entry: EntryDeclaration[HostNamed], *, silent: bool) -> None:
+    def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, silent: bool) -> None:
         """Record a change of the host's link in the journal; ``silent`` says whether the host has stopped polling."""
         machine = self._host.machine
         machine.post(
             entry,
-            HostNamed(host=self._host.name),
+            HostLineEvent(host=self._host.name),
             state={
                 f"{LinksKey.HOST_SILENT}{self._host.name}": machine.timekeeper.read_steady_time().isoformat()
                 if silent
@@ -114,7 +116,9 @@ class SasLinkWatch:
         # A clock set back since then counts as no silence yet, never as a longer wait.
         silent_seconds = max(0.0, (self._host.machine.timekeeper.read_steady_time() - since).total_seconds())
         if silent_seconds >= limit:
-            self._host.submit_event(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
+            self._host.submit_event(
+                EventType.DISABLED, DisablingRequest(source=self._source, reason="host_silent")
+            )
             return
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(limit - silent_seconds, self._stop_after_silence)

@@ -64,11 +64,11 @@ class MessageToOther:
 class BrokenMessage:
     """Bytes on the line of a SAS host that form no message.
 
-    ``why`` is ``crc`` (wrong CRC), ``gap`` (a pause inside a message), ``cut`` (cut short by the next
+    ``reason`` is ``crc`` (wrong CRC), ``gap`` (a pause inside a message), ``cut`` (cut short by the next
     message), ``unknown`` (unknown command) or ``stray`` (bytes outside a message).
     """
 
-    why: str
+    reason: str
     data: bytes
 
 

@@ -28,13 +28,13 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 class PollResult:
     """The result of one poll of a connection: messages received, and whether it was opened or lost.
 
-    ``error`` describes an error of the connection. It is empty if the server is merely not running.
+    ``error_text`` describes an error of the connection. It is empty if the server is merely not running.
     """
 
     messages: tuple[Message, ...] = ()
-    link_opened: bool = False
-    link_lost: bool = False
-    error: str = ""
+    has_link_opened: bool = False
+    has_link_been_lost: bool = False
+    error_text: str = ""
 
 
 class ScreenClient:
@@ -82,10 +82,12 @@ class ScreenClient:
             self.close()
             self._back_off(now)
             is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
-            return PollResult(link_opened=up, link_lost=True, error="" if is_absent else str(error))
+            return PollResult(
+                has_link_opened=up, has_link_been_lost=True, error_text="" if is_absent else str(error)
+            )
         if messages:
             self._wait = FIRST_RECONNECT_SECONDS
-        return PollResult(messages, link_opened=up)
+        return PollResult(messages, has_link_opened=up)
 
     def close(self) -> None:
         """Close the connection, and drop unsent messages."""

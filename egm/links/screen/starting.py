@@ -16,7 +16,7 @@ from egm.secret_files import replace_transient, share_with_screens
 class StartUpActivity:
     """The current activity of the starting machine: a key of the catalogue's ``boot`` texts, and its values."""
 
-    what: str
+    activity_code: str
     values: dict[str, str | int] = field(default_factory=dict)
 
 
@@ -29,7 +29,7 @@ def write_activity(file: Path, activity: StartUpActivity | None) -> None:
         if activity is None:
             file.unlink(missing_ok=True)
             return
-        replace_transient(file, json.dumps({"what": activity.what, "values": activity.values}))
+        replace_transient(file, json.dumps({"what": activity.activity_code, "values": activity.values}))
         share_with_screens(file, 0o640)
 
 

@@ -226,7 +226,7 @@ class GameChoice:
 class SharedTableState:
     """The part of a table's state that all its players share after a round, such as the shoe.
 
-    ``round_id`` is the round. ``keys`` are all keys of the state that are shared, including those without a
+    ``round_id`` is the round. ``shared_keys`` are all keys of the state that are shared, including those without a
     value at the moment.
     """
 
@@ -246,7 +246,7 @@ class GamePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """The state of a table after its last game; ``staked`` are the bets left on it, by account, in minor units."""
+    """The state of a table after its last game; ``standing_stakes`` are the bets left on it in cents, by account."""
 
     game: GameName
     denomination_cents: int

@@ -30,8 +30,8 @@ class StartingTables:
 class TableStateKeys:
     """Names of values in the state of a table, for tables that several players share.
 
-    ``common`` are the values shared by all players. ``bound`` are the shared values on which standing bets
-    depend.
+    ``shared_keys`` are the values shared by all players. ``standing_bet_keys`` are the shared values on
+    which standing bets depend.
     """
 
     shared_keys: tuple[str, ...] = ()

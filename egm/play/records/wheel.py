@@ -18,7 +18,7 @@ MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "r
 class WheelSpin:
     """A spin of a real wheel, identified by the id of the round that it decides; with its number once known.
 
-    ``spin`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
+    ``wheel_counter`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
     nothing.
     """
 

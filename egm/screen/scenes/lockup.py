@@ -172,7 +172,11 @@ def _load_catalogue(language: str) -> Texts:
 def _describe_start_up(activity: StartUpActivity) -> LockupText:
     """Return the start-up progress as text in every language: the machine has not reported its language yet."""
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
-    key = f"boot.{activity.what}" if catalogues[0].has_text(f"boot.{activity.what}") else "boot.link"
+    key = (
+        f"boot.{activity.activity_code}"
+        if catalogues[0].has_text(f"boot.{activity.activity_code}")
+        else "boot.link"
+    )
     lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
     return LockupText(FACT_SEPARATOR.join(texts.say("boot.title") for texts in catalogues), "", lines)
 

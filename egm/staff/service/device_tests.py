@@ -59,7 +59,7 @@ def is_test_job_id(job_id: str) -> bool:
 def build_test_job(place: str, job_id: str) -> TicketJob:
     """Return the print job of a test ticket, with every line of a jurisdiction's template and no value."""
     template = load_template(place)
-    fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.names}
+    fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.field_names}
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
 
 
@@ -221,7 +221,7 @@ def record_test_coins(machine: Machine, event: Event) -> None:
     )
     machine.post(
         TEST_COINS_PAID,
-        TestCoinsPaid(id=payout.payout_id, ordered_coins=payout.coins, paid_coins=paid_coins),
+        TestCoinsPaid(id=payout.payout_id, ordered_coins=payout.ordered_coins, paid_coins=paid_coins),
         state={MoneyKey.HOPPER: None},
     )
-    machine.notice = Notice(code="test_coins", values={"paid": paid_coins, "ordered": payout.coins})
+    machine.notice = Notice(code="test_coins", values={"paid": paid_coins, "ordered": payout.ordered_coins})

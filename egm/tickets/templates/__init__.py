@@ -7,9 +7,9 @@ from egm.tickets.templates.template import (
     WIDTH_MM,
     CageAct,
     CageRules,
-    Line,
-    Template,
+    TemplateLine,
     TicketClass,
+    TicketTemplate,
     list_template_ids,
     load_template,
 )
@@ -21,9 +21,9 @@ __all__ = [
     "WIDTH_MM",
     "CageAct",
     "CageRules",
-    "Line",
-    "Template",
+    "TemplateLine",
     "TicketClass",
+    "TicketTemplate",
     "list_template_ids",
     "load_template",
 ]

@@ -93,7 +93,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
-class Bars(_Table):
+class BarcodePlacement(_Table):
     """The position and size of a ticket's bar code."""
 
     at_mm: tuple[Millimetres, Millimetres]
@@ -103,7 +103,7 @@ class Bars(_Table):
     """The width of the narrowest bar in dots."""
 
 
-class Line(_Table):
+class TemplateLine(_Table):
     """One printed line of a ticket template. Texts wider than ``width_mm`` are printed smaller."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -147,7 +147,7 @@ class CageRules(_Table):
     """Whether the cage pays an expired ticket or refuses it; machines always refuse it."""
 
 
-class Template(_Table):
+class TicketTemplate(_Table):
     """The layout and texts of one jurisdiction's tickets.
 
     ``locales`` has the locale for each language; the first is the main language.
@@ -174,11 +174,11 @@ class Template(_Table):
     constants: dict[str, Text] = {}
     """Fixed texts that lines may use as fields, such as the lottery scheme's name."""
     cage: CageRules = CageRules()
-    barcode: Bars
-    lines: tuple[Line, ...]
+    barcode: BarcodePlacement
+    lines: tuple[TemplateLine, ...]
 
     # ------------------------------------------------------------------ printing
-    def texts(self, ticket: Ticket, language: str) -> dict[str, str]:
+    def build_texts(self, ticket: Ticket, language: str) -> dict[str, str]:
         """Return the printed text of each line of a ticket, by the name of the line; "" if the line is empty.
 
         If the template lacks the language, the main one is used.
@@ -197,13 +197,13 @@ class Template(_Table):
         return texts
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def field_names(self) -> tuple[str, ...]:
         """Return the names of the lines in order, without the bar code, as the fields of a printer's template."""
         return tuple(line.name for line in self.lines)
 
-    def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
+    def build_job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
         """Return a ticket as a print job: one text for each of :attr:`names`, in characters that printers have."""
-        fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
+        fields = {name: _to_plain_text(text) for name, text in self.build_texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: Venue) -> None:
@@ -246,7 +246,7 @@ class Template(_Table):
 
     # ------------------------------------------------------------------ checking
     @model_validator(mode="after")
-    def _check_template(self) -> "Template":
+    def _check_template(self) -> "TicketTemplate":
         """Refuse a ticket template that breaks any of its rules (mandatory fields, texts, positions, locales)."""
         for code, locale in self.locales.items():
             _check_locale(code, locale)
@@ -311,7 +311,7 @@ class Template(_Table):
                 )
 
 
-def _is_on_paper(line: Line) -> bool:
+def _is_on_paper(line: TemplateLine) -> bool:
     """Return whether a line of a ticket template fits on the paper at its full width."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
@@ -366,12 +366,12 @@ def list_template_ids() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _parse_template(data: bytes) -> Template:
+def _parse_template(data: bytes) -> TicketTemplate:
     """Return the parsed ticket template; cached by content, because the same file is read for each ticket."""
-    return Template.model_validate(parse_toml(data.decode()))
+    return TicketTemplate.model_validate(parse_toml(data.decode()))
 
 
-def load_template(name: str | Path) -> Template:
+def load_template(name: str | Path) -> TicketTemplate:
     """Load a ticket template by id, or from a file.
 
     Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.

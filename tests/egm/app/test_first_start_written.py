@@ -50,7 +50,7 @@ def step(folder, file):
     return SignCabinetFileStep(
         id="signing",
         wrong_pins_folder=folder.root,
-        now=CLOCK.now,
+        get_time=CLOCK.now,
         required_permission=Permission.CONFIGURE,
         state=folder,
         file=file,
@@ -122,10 +122,10 @@ def test_signature_needs_two_permitted_people_and_disk_errors_are_reported(tmp_p
     folder.prepare()
     missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")
     assert sign(missing, drafted(), "3").value == "service.refused.not_permitted"
-    missing.answer(drafted(), "back", "")
-    missing.answer(drafted(), "back", "")
+    missing.handle_input(drafted(), "back", "")
+    missing.handle_input(drafted(), "back", "")
     assert sign(missing, drafted(), "1", "1").value == "service.refused.same_person"
-    missing.enter()
+    missing.open_step()
     missing.faults = ()
     move = sign(missing, drafted(), "1", "2")
     assert move.value == "notice.refused.medium_other"
@@ -138,13 +138,13 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
     folder.prepare()
     at = step(folder, tmp_path / "cabinet.toml")
     draft = drafted()
-    at.answer(draft, "sign", "")
-    assert at.answer(draft, "enter", "").value == "service.refused.missing"
-    assert at.answer(draft, "enter", "1st").value == "service.refused.not_digits"
-    at.answer(draft, "enter", "1")
-    said = [at.answer(draft, "enter", "0000").value for _ in range(4)]
+    at.handle_input(draft, "sign", "")
+    assert at.handle_input(draft, "enter", "").value == "service.refused.missing"
+    assert at.handle_input(draft, "enter", "1st").value == "service.refused.not_digits"
+    at.handle_input(draft, "enter", "1")
+    said = [at.handle_input(draft, "enter", "0000").value for _ in range(4)]
     assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
-    assert at.answer(draft, "enter", pin_of("1")).value == "service.refused.locked"
+    assert at.handle_input(draft, "enter", pin_of("1")).value == "service.refused.locked"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
 @pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
 def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, said):
     at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
-    at.now = lambda: datetime(year, 1, 2, tzinfo=UTC)
+    at.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
     lines = {row.cells[0].value: row.cells[1].value for row in at.build_page(drafted()).tables[0].rows}
     assert lines[said] == f"{year}-01-02T00:00:00+00:00"
 

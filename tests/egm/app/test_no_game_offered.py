@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.testing.machine import StoppedClock
@@ -28,12 +28,12 @@ def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_pat
     seen = []
 
     async def look(_):
-        seen.append(process._stations[0].snapshot())
+        seen.append(process._stations[0].build_snapshot())
         refused = [e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"]
         assert len(refused) == 1
         assert "at least 65.00 %" in refused[0]
         assert process._machine.active_faults["cabinet_file"]["detail"] == refused[0]
-        (software,) = (entry.create_page() for entry in MENU.pages if entry.id == "software")
+        (software,) = (entry.create_page() for entry in SERVICE_MENU.pages if entry.id == "software")
         words = [
             translate_words(each, "en") for each in iter_page_words(software.build_page(process._machine))
         ]

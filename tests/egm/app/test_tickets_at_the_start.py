@@ -31,7 +31,7 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
         with pytest.raises(PowerLost):
             rig.ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
-    assert rig.store.get(number).state is TicketState.PENDING
+    assert rig.store.find_ticket(number).state is TicketState.PENDING
     serial = rig.machine.identity.serial
     rig.close()
     file = load_cabinet()
@@ -45,7 +45,7 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
 
     async def look(_):
         desk = process._machine.component(TicketDesk)
-        found.append((process._machine.credit_cents, desk.store.get(number).state))
+        found.append((process._machine.credit_cents, desk.store.find_ticket(number).state))
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

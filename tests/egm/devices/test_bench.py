@@ -14,7 +14,15 @@ from egm.app.bench import DeviceSimulator, DeviceSimulatorError, list_bench_prot
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
-from egm.devices.interface import CommLost, CommUp, Escrowed, InputsKnown, Note, Ready, Stacked
+from egm.devices.interface import (
+    AcceptorReadiness,
+    Banknote,
+    InputsKnown,
+    LineLost,
+    LineRestored,
+    PaperInEscrow,
+    PaperStacked,
+)
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
@@ -53,24 +61,24 @@ def test_a_note_over_a_pseudo_terminal(tmp_path):
 
         def sink(event):
             events.append(event)
-            if isinstance(event, Escrowed):
+            if isinstance(event, PaperInEscrow):
                 driver.stack(event.escrow)
 
         line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
-        await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
+        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.accepting for e in events))
         assert act(bench, "bill", "insert", amount_cents=20_00).ok
-        await until(lambda: any(isinstance(e, Stacked) for e in events))
+        await until(lambda: any(isinstance(e, PaperStacked) for e in events))
         await until(lambda: bench.simulated_devices["bill"].describe()["stacked"] == [20_00])
-        assert ledger.credited_items == [Note(20_00)]
+        assert ledger.credited_items == [Banknote(20_00)]
 
         act(bench, "bill", "unplug")
-        await until(lambda: any(isinstance(e, CommLost) for e in events))
+        await until(lambda: any(isinstance(e, LineLost) for e in events))
         assert not (tmp_path / "run/dev/bill").exists()
         act(bench, "bill", "plug")
-        await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
+        await until(lambda: sum(isinstance(e, LineRestored) for e in events) == 2)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -88,7 +96,7 @@ def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
         up: set[str] = set()
 
         def hear(name):
-            return lambda event: up.add(name) if isinstance(event, CommUp) else None
+            return lambda event: up.add(name) if isinstance(event, LineRestored) else None
 
         tasks = [
             asyncio.create_task(Listener(name, tmp_path / "run/dev" / name, hear(name)).run())
@@ -137,28 +145,28 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
 
         def sink(event):
             events.append(event)
-            if isinstance(event, Escrowed):
+            if isinstance(event, PaperInEscrow):
                 driver.stack(event.escrow)
 
         line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
-        await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
+        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.accepting for e in events))
         act(bench, "bill", "insert", amount_cents=20_00)
         await until(lambda: bench.simulated_devices["bill"].describe()["status"] == moment)
         await bench.stop()
-        await until(lambda: any(isinstance(e, CommLost) for e in events))
+        await until(lambda: any(isinstance(e, LineLost) for e in events))
 
         again = DeviceSimulator(tmp_path, PAIR, speed=10)
         await again.start()
         state = again.simulated_devices["bill"].describe
-        await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
+        await until(lambda: sum(isinstance(e, LineRestored) for e in events) == 2)
         await until(lambda: state()["status"] == "idle" and ledger.find_open() is None)
         assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
         assert sum(note.amount_cents for note in ledger.credited_items) == state()["stacked_cents"]
         if moment == "vend_valid":
-            assert ledger.credited_items == [Note(20_00)]
+            assert ledger.credited_items == [Banknote(20_00)]
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -332,10 +340,10 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     assert str((run_folder / "dev/io").readlink()).startswith("/dev/pts/")
 
     with BenchClient(run_folder) as hand:
-        reply = hand.do("io", "door", name="main", open=True)
+        reply = hand.execute_action("io", "door", name="main", open=True)
         assert reply.ok
         assert reply.state["doors_open"] == ["main"]
-        assert not hand.do("io", "fly").ok
+        assert not hand.execute_action("io", "fly").ok
 
     second = subprocess.run(
         [sys.executable, "-m", "egm.app.bench", "--state", str(tmp_path)],
@@ -347,7 +355,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     assert second.returncode == 2
     assert "another bench is running" in second.stderr
     with BenchClient(run_folder) as hand:  # the first one has lost nothing over it
-        assert hand.do("io").ok
+        assert hand.execute_action("io").ok
 
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
@@ -358,7 +366,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
 
 def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
     with BenchClient(tmp_path / "run") as hand:
-        assert hand.do("io", "door", name="main", open=True).ok
+        assert hand.execute_action("io", "door", name="main", open=True).ok
     process.kill()
     process.wait(timeout=120)
     assert (tmp_path / "run/bench.sock").exists()

@@ -283,9 +283,9 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
             device.happen(serial)
             expected.append(serial)
         news = list_events_since(mark, device.events())
-        assert [pair.result_a for pair in news.pairs] == expected[-5:]
-        assert news.lost_events == max(0, burst - 5)
-        assert not news.restarted
+        assert [pair.result_a for pair in news.new_events] == expected[-5:]
+        assert news.lost_event_count == max(0, burst - 5)
+        assert not news.has_restarted
         mark = compute_event_position(device.events(), 0)
 
 
@@ -299,4 +299,4 @@ def test_a_reset_is_seen_and_what_followed_it_is_news(before, after):
     for serial in range(after):
         device.happen(100 + serial)
     news = list_events_since(mark, device.events())
-    assert [pair.result_a for pair in news.pairs] == [100 + serial for serial in range(after)]
+    assert [pair.result_a for pair in news.new_events] == [100 + serial for serial in range(after)]

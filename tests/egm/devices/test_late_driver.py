@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import CommLost, CommUp
+from egm.devices.interface import LineLost, LineRestored
 from egm.devices.ioboard.codec import IdentityReply
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import SerialLine
@@ -80,11 +80,11 @@ def test_waiting_answer_is_read_even_if_the_driver_reads_late():
         lambda driver, _: driver.exchanges.answered_queries + driver.exchanges.unanswered_queries >= 20,
     )
     assert driver.exchanges.unanswered_queries == 0
-    assert [type(event) for event in events if isinstance(event, CommUp | CommLost)] == [CommUp]
+    assert [type(event) for event in events if isinstance(event, LineRestored | LineLost)] == [LineRestored]
 
 
 @pytest.mark.library_only("G-14")
 def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
-    driver, _ = _asking(b"", lambda _, events: any(isinstance(event, CommLost) for event in events))
+    driver, _ = _asking(b"", lambda _, events: any(isinstance(event, LineLost) for event in events))
     # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
     assert 9 <= driver.exchanges.unanswered_queries <= 11

@@ -14,7 +14,7 @@ from egm.devices.ebds import codec
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.framing import FrameReader
 from egm.devices.id003 import codec as id003
-from egm.devices.interface import Barcode, Escrowed, Returned, Stacked
+from egm.devices.interface import Barcode, PaperInEscrow, PaperReturned, PaperStacked
 from egm.devices.transient import TransientEscrowLedger
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -107,7 +107,7 @@ def replayed(frame):
     rig = Replayed("ebds")
     driver = EbdsDriver("bill", rig.serial_line(), rig.sink, TransientEscrowLedger())
     driver.enable(frozenset({500, 2000}), barcodes=True)
-    rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
+    rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow)
     rig.start(driver)
     return rig, driver
 
@@ -121,8 +121,8 @@ def test_a_ticket_in_outside_bytes_goes_into_the_box(frame):
         rig.says = frame
         await rig.advance_until(lambda: rig.stack_ordered)
         rig.says = "02 0B 21 11 10 00 00 01 02 03 28"
-        await rig.advance_until(lambda: rig.of(Stacked))
-        assert rig.of(Stacked)[0].content == Barcode("004724978028378429")
+        await rig.advance_until(lambda: rig.of(PaperStacked))
+        assert rig.of(PaperStacked)[0].content == Barcode("004724978028378429")
         await rig.stop()
         rig.close()
 
@@ -139,8 +139,8 @@ def test_a_bar_code_in_outside_bytes_that_is_no_number_goes_back_at_once():
         rig.says = escrowed
         await rig.advance_until(lambda: rig.return_ordered, 1)
         rig.says = "02 0B 21 41 10 00 00 01 02 03 78"
-        await rig.advance_until(lambda: rig.of(Returned))
-        assert not rig.of(Escrowed)
+        await rig.advance_until(lambda: rig.of(PaperReturned))
+        assert not rig.of(PaperInEscrow)
         await rig.stop()
         rig.close()
 

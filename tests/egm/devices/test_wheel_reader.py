@@ -3,7 +3,7 @@
 import pytest
 
 from egm.devices.framing import FrameReader, ProtocolError
-from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, WheelPhase, WheelTurned
+from egm.devices.interface import DeviceFault, FaultCode, LineLost, LineRestored, WheelPhase, WheelTurned
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import OtherReaderLine, ReaderPhase, WheelReaderStatus, WheelWarnings
 from egm.devices.wheel.driver import WheelDriver
@@ -53,7 +53,7 @@ def listening(check):
         rig = DeviceRig("wheel")
         driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: rig.of(CommUp))
+        await rig.advance_until(lambda: rig.of(LineRestored))
         await check(rig)
         await rig.stop()
         rig.close()
@@ -101,15 +101,15 @@ def test_a_broken_sensor_is_a_fault_and_decides_nothing():
     async def check(rig):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("jam")
-        await rig.advance_until(lambda: rig.of(Fault))
-        assert rig.of(Fault)[-1].code is FaultCode.FAILURE
+        await rig.advance_until(lambda: rig.of(DeviceFault))
+        assert rig.of(DeviceFault)[-1].code is FaultCode.FAILURE
         spin = turned(rig)[-1].spin
         with pytest.raises(AssertionError):
             await rig.advance_until(lambda: turned(rig)[-1].number is not None, seconds=60)
         rig.hand("jam", on=False)
         await rig.advance_until(lambda: turned(rig)[-1].number is not None)
         assert turned(rig)[-1].spin == spin
-        assert not rig.of(Fault)[-1].active
+        assert not rig.of(DeviceFault)[-1].active
 
     listening(check)
 
@@ -117,9 +117,9 @@ def test_a_broken_sensor_is_a_fault_and_decides_nothing():
 def test_a_silent_wheel_is_lost_and_found_again():
     async def check(rig):
         rig.hand("silence", on=True)
-        await rig.advance_until(lambda: rig.of(CommLost))
+        await rig.advance_until(lambda: rig.of(LineLost))
         rig.hand("silence", on=False)
-        await rig.advance_until(lambda: len(rig.of(CommUp)) == 2)
+        await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2)
 
     listening(check)
 
@@ -129,7 +129,7 @@ def test_a_wheel_keeps_its_last_game_without_power():
         await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         last = turned(rig)[-1]
         rig.hand("power_off")
-        await rig.advance_until(lambda: rig.of(CommLost))
+        await rig.advance_until(lambda: rig.of(LineLost))
         rig.hand("power_on")
         await rig.advance_until(lambda: turned(rig)[-1].spin == last.spin + 1)
 

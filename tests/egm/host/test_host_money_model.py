@@ -28,7 +28,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus, TransferKind, TransferStatus
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -186,7 +186,7 @@ class Machine:
     # -------------------------------------------------------------- the host
     def number(self) -> None:
         self.numbers += 1
-        wanted = self.tickets.number_request
+        wanted = self.tickets.pending_number_request
         if self.dice.random() < 0.8:
             answer = self.tickets.assign_number(f"08{self.numbers:016d}")
         else:
@@ -196,7 +196,9 @@ class Machine:
     def judge(self) -> None:
         digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
-            self.tickets.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            self.tickets.decline_redemption(
+                RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED
+            )
             self.tickets.authorise_redemption("09" + "9" * 16, CreditKind.CASHABLE, 1)
         else:
             pool = self.dice.randrange(2)
@@ -218,19 +220,19 @@ class Machine:
             stays_locked_afterwards=self.dice.random() < 0.3,
             expiry_date=self.room.machine.local_date + timedelta(days=self.dice.randrange(3)),
         )
-        if self.transfers.order(order, asset_number=7) is TransferStatus.PENDING:
+        if self.transfers.order_transfer(order, asset_number=7) is TransferStatus.PENDING:
             self.asked = order
 
     def follow(self) -> None:
         if self.dice.random() < 0.2:
-            self.transfers.cancel()
+            self.transfers.cancel_order()
         if not self.transfers.has_unread_result:
             return
-        last = self.transfers.last
+        last = self.transfers.last_result
         if last.status.has_moved_value:
             assert last.identifier not in self.moved
             self.moved.add(last.identifier)
-            total = sum(last.cents.values())
+            total = sum(last.cents_by_credit_kind.values())
             if last.kind is TransferKind.IN:
                 self.seen["in"] += total
             elif last.kind is TransferKind.OUT:
@@ -243,7 +245,7 @@ class Machine:
     def lock(self) -> None:
         self.dice.choice(
             (
-                lambda: self.transfers.lock(1, 500),
+                lambda: self.transfers.request_lock(1, 500),
                 self.transfers.release_lock,
                 lambda: self.room.engine.handle(EventType.LOCK_ENDED),
                 lambda: self.transfers.set_cash_out_terms(

@@ -22,7 +22,7 @@ from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -70,13 +70,16 @@ def test_the_hosts_number_is_printed(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents, rig.hands.jobs) == (State.PAYING, 0, [])
-    assert (rig.port.number_request.kind, rig.port.number_request.amount_cents) == (CASHABLE, 2000)
+    assert (rig.port.pending_number_request.kind, rig.port.pending_number_request.amount_cents) == (
+        CASHABLE,
+        2000,
+    )
     assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
-    assert rig.port.number_request is None
+    assert rig.port.pending_number_request is None
     printed(rig)
     assert rig.state is State.IDLE
-    assert rig.store.get(FIRST).state is TicketState.ISSUED
+    assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.journal.balance_cents("out:voucher:cashable") == 2000
 
 
@@ -92,7 +95,7 @@ def test_a_number_said_again_counts_once(make):
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.assign_number(FIRST) is NumberReplyResult.IMPROPER
     assert rig.port.assign_number("12345") is NumberReplyResult.IMPROPER
-    assert rig.port.number_request.amount_cents == 500
+    assert rig.port.pending_number_request.amount_cents == 500
 
 
 @pytest.mark.requirement("F-09", "H-05")
@@ -111,7 +114,7 @@ def test_without_a_number_the_attendant_pays(make, silent):
 @pytest.mark.requirement("H-05", "H-09")
 def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     rig = make(offline=2)
-    rig.port.enrol(12345, 677)
+    rig.port.store_enrolment(12345, 677)
     for _ in range(2):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -127,7 +130,7 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
 @pytest.mark.requirement("H-05", "H-09")
 def test_a_host_that_refuses_is_not_got_round(make):
     rig = make(offline=5)
-    rig.port.enrol(12345, 677)
+    rig.port.store_enrolment(12345, 677)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.port.refuse_number()
@@ -139,7 +142,7 @@ def test_a_restart_asks_for_the_number_again(make):
     rig.engine.handle(EventType.CASH_OUT)
     again = make()
     assert again.state is State.PAYING
-    assert again.port.number_request.amount_cents == 2000
+    assert again.port.pending_number_request.amount_cents == 2000
     assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     printed(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
@@ -160,7 +163,7 @@ def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, m
     rig.port.assign_number(FIRST)
     monkeypatch.undo()
     again = make()
-    assert again.port.number_request is None
+    assert again.port.pending_number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
     assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
 
@@ -184,15 +187,15 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY, "a machine not enrolled prints nothing"
     rig.engine.handle(EventType.KEY_TURNED)
-    rig.port.enrol(0x003039, 0x0002A5)
+    rig.port.store_enrolment(0x003039, 0x0002A5)
     assert not rig.port.needs_enrolment
     for place in range(1, 4):
         rig.insert(500)
         assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
     first = rig.port.find_oldest_unread()
     assert (first.ring_index, first.ticket.number) == (1, "004724978028378429")
-    rig.port.read(first.ticket.number)
-    rig.port.read(first.ticket.number)
+    rig.port.mark_ticket_read(first.ticket.number)
+    rig.port.mark_ticket_read(first.ticket.number)
     assert rig.port.find_oldest_unread().ring_index == 2
     assert rig.port.find_ticket(1).ticket.number == first.ticket.number
     assert rig.port.find_ticket(9) is None
@@ -204,7 +207,7 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
 def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make):
     rig = make(Validation.SECURE_ENHANCED)
     for identifier, sequence in ((0x003039, 0x0002A5), (0xABCDEF, 0x000010)):
-        rig.port.enrol(identifier, sequence)
+        rig.port.store_enrolment(identifier, sequence)
         rig.insert(500)
         assert rig.cash_out_ticket() == create_secure_enhanced_number(identifier, sequence + 1)
 
@@ -212,7 +215,7 @@ def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make
 @pytest.mark.requirement("H-09")
 def test_with_every_place_unread_the_attendant_pays(make):
     rig = make(Validation.SECURE_ENHANCED)
-    rig.port.enrol(1, 0)
+    rig.port.store_enrolment(1, 0)
     for _ in range(HOST_TICKET_RING_SIZE):
         rig.insert(100)
         rig.cash_out_ticket()
@@ -220,7 +223,7 @@ def test_with_every_place_unread_the_attendant_pays(make):
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED)
-    rig.port.read(rig.port.find_oldest_unread().ticket.number)
+    rig.port.mark_ticket_read(rig.port.find_oldest_unread().ticket.number)
     rig.insert(100)
     rig.cash_out_ticket()
     assert rig.port.find_ticket(1).ticket.sequence == HOST_TICKET_RING_SIZE + 1
@@ -302,7 +305,10 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
 @pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(RedemptionStatus.REJECTED_BY_HOST, Reason.REDEEMED), (RedemptionStatus.TIMED_OUT, Reason.HOST_DOWN)],
+    [
+        (RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.REDEEMED),
+        (RedemptionStatus.TIMED_OUT, TicketRefusalReason.HOST_DOWN),
+    ],
 )
 def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
     rig = make()
@@ -394,7 +400,7 @@ def test_no_number_is_in_the_journal_whole(make):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         if answer == "rejected":
-            rig.port.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            rig.port.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED)
             continue
         rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":
@@ -463,7 +469,7 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.port.redemption_state.status is RedemptionStatus.NOT_STACKED
-    assert again.store.get(FIRST).state is TicketState.ISSUED
+    assert again.store.find_ticket(FIRST).state is TicketState.ISSUED
     assert again.port.has_unread_result
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import Validation
 from egm.host.timeouts import HostTimeouts, create_host_timeouts
 from egm.host.transfer_port import HostTransferInterface
@@ -36,7 +36,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         context = create_machine_context(rig, folder, {})
         (waiting,) = create_host_timeouts(context)
-        rig.engine._on_change = lambda: waiting.process_change(snapshot(rig.engine))
+        rig.engine._on_change = lambda: waiting.process_change(build_snapshot(rig.engine))
         rig.boot()
         task = asyncio.create_task(waiting.run())
         try:
@@ -92,9 +92,9 @@ def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
 def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.happen)
-        port.lock(1, 500)
+        port.request_lock(1, 500)
         await asyncio.sleep(4)
-        port.lock(1, 500)
+        port.request_lock(1, 500)
         await asyncio.sleep(4)
         assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
@@ -126,7 +126,7 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
-        port.order(order, asset_number=7)
+        port.order_transfer(order, asset_number=7)
         await asyncio.sleep(3600)
         assert rig.credit_cents == 100
         await asyncio.sleep(24 * 3600)
@@ -142,7 +142,7 @@ def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_c
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
-        HostTransferInterface(rig.engine, rig.happen).order(order, asset_number=7)
+        HostTransferInterface(rig.engine, rig.happen).order_transfer(order, asset_number=7)
 
     async def over(rig):
         assert rig.credit_cents == 100

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices
 from egm.host.keys import HostKey
@@ -60,10 +60,12 @@ def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=
 
 def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
     """Order a transfer, read its end, and return what became of it."""
-    answer = rig.port.order(order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked)
+    answer = rig.port.order_transfer(
+        order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
+    )
     if answer is not Status.PENDING:
         return answer
-    status = rig.port.last.status
+    status = rig.port.last_result.status
     rig.port.acknowledge_result()
     return status
 
@@ -100,17 +102,21 @@ def test_an_identifier_moves_value_once_for_ever(make):
 
 def test_a_second_order_waits_until_the_host_has_read_the_first(make):
     rig = make()
-    assert rig.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
     assert rig.port.has_unread_result
-    assert rig.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
+    assert rig.port.order_transfer(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
     again = make()
-    assert (again.port.has_unread_result, again.port.last.identifier, again.port.last.status) == (
+    assert (
+        again.port.has_unread_result,
+        again.port.last_result.identifier,
+        again.port.last_result.status,
+    ) == (
         True,
         "T-1",
         Status.FULL,
     )
     again.port.acknowledge_result()
-    assert again.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
+    assert again.port.order_transfer(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
     assert kinds(again) == (200, 0, 0)
 
 
@@ -138,7 +144,7 @@ def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, stat
     rig = make()
     assert ask(rig, **more) is status
     assert (kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
-    assert rig.port.last.status is status
+    assert rig.port.last_result.status is status
     assert ask(rig, cashable=7) is Status.FULL
 
 
@@ -147,7 +153,7 @@ def test_a_transfer_may_be_partial_where_its_host_says_so(make):
     rig = make().insert(10000)
     assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
     assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, partial=True) is Status.PARTIAL
-    assert rig.port.last.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
+    assert rig.port.last_result.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
     assert kinds(rig) == (0, 0, 0)
     assert ask(rig, "T-2", cashable=299_990, restricted=20, partial=True) is Status.PARTIAL
     assert kinds(rig) == (299_990, 10, 0)
@@ -166,29 +172,29 @@ def test_restricted_credit_of_two_pools_is_never_mixed(make):
 def test_an_order_waits_for_the_game_to_be_over(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    assert rig.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
-    assert (rig.state, rig.port.last.status, kinds(rig)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
+    assert rig.port.order_transfer(order(cashable=500), asset_number=ASSET) is Status.PENDING
+    assert (rig.state, rig.port.last_result.status, kinds(rig)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
     assert not rig.port.has_unread_result
     rig.report_shown()
-    assert (rig.port.last.status, kinds(rig)) == (Status.FULL, (595, 0, 0))
+    assert (rig.port.last_result.status, kinds(rig)) == (Status.FULL, (595, 0, 0))
 
 
 def test_an_order_that_waits_may_be_cancelled(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    rig.port.order(order(cashable=500), asset_number=ASSET)
-    assert rig.port.cancel() is Status.CANCELLED
+    rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
+    assert rig.port.cancel_order() is Status.CANCELLED
     rig.report_shown()
     assert kinds(rig) == (95, 0, 0)
-    assert rig.port.cancel() is Status.CANCELLED
+    assert rig.port.cancel_order() is Status.CANCELLED
 
 
 def test_a_restart_forgets_an_order_that_waited(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    rig.port.order(order(cashable=500), asset_number=ASSET)
+    rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
     again = make()
-    assert again.port.last is None
+    assert again.port.last_result is None
     again.report_shown()
     assert ask(again, cashable=500) is Status.FULL
     assert kinds(again) == (595, 0, 0)
@@ -251,7 +257,7 @@ def test_the_last_transfers_can_be_read_back(make):
 @pytest.mark.requirement("E-05", "D-12")
 def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     rig = make()
-    rig.port.lock(1, 500)
+    rig.port.request_lock(1, 500)
     ask(rig, cashable=1000, if_locked=True)
     ask(rig, "T-2", cashable=300_001)
     ask(rig, "T-3", OUT, cashable=400)
@@ -271,17 +277,17 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
     """Kept, it would put one player's money on the meter when another plays, hours later."""
     rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
     rig.play()
-    assert rig.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
         case "disabled":
             rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
-            assert rig.port.last.status is Status.PENDING  # the game is still shown
+            assert rig.port.last_result.status is Status.PENDING  # the game is still shown
             rig.report_shown()
         case "door":
             rig.engine.handle(EventType.DOOR_OPENED, door="main")
         case "fault":
             rig.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
-    assert rig.port.last.status is Status.NOT_NOW
+    assert rig.port.last_result.status is Status.NOT_NOW
     assert rig.machine.component(HostMoney).transfer_order is None
     assert rig.journal.balance_cents("world:aft_in:cashable") == 0
 
@@ -289,7 +295,10 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
 def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     rig = make().insert(2000)
     rig.play()
-    assert rig.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
+    assert (
+        rig.port.order_transfer(order(restricted=100, restricted_pool=1), asset_number=ASSET)
+        is Status.PENDING
+    )
     write_undeclared(
         rig.machine,
         "test.ticket",
@@ -297,7 +306,7 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
         state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
     )
     rig.report_shown()
-    assert rig.port.last.status is Status.OTHER_POOL
+    assert rig.port.last_result.status is Status.OTHER_POOL
     assert (kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
@@ -321,11 +330,11 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
 # ---------------------------------------------------------------------------------------------- the lock
 def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     rig = make().insert(100)
-    assert rig.port.lock(1, 500) is True
+    assert rig.port.request_lock(1, 500) is True
     assert rig.state is State.LOCKED
     rig.play()
     assert rig.notice == "refused.locked"
-    lock = snapshot(rig.engine).lock
+    lock = build_snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL
@@ -337,12 +346,12 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
 def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     rig = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
     rig.play()
-    assert rig.port.lock(1, 500) is None
+    assert rig.port.request_lock(1, 500) is None
     rig.report_shown()
     assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)  # its time is over
     rig.play()
-    rig.port.lock(1, 500)
+    rig.port.request_lock(1, 500)
     rig.port.release_lock()
     rig.report_shown()
     assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
@@ -351,7 +360,7 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
 
 def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
     rig = make()
-    rig.port.lock(1, 500)
+    rig.port.request_lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert (rig.state, rig.port.lock_state) == (State.DOOR_OPEN, None)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -384,9 +393,9 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.lock(2, 500) is True
+    assert rig.port.request_lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
-    assert rig.port.lock(2, 500) is True  # asked again, for longer
+    assert rig.port.request_lock(2, 500) is True  # asked again, for longer
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
@@ -407,7 +416,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
-        rig.port.lock(2, 500)
+        rig.port.request_lock(2, 500)
     assert ask(rig, "T-1", OUT, cashable=1500) is Status.FULL
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
@@ -415,10 +424,10 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
-    rig.port.lock(2, 500)
+    rig.port.request_lock(2, 500)
     assert ask(rig, "T-1", OUT, cashable=500) is Status.FULL
     rig.port.acknowledge_result()
-    rig.port.lock(2, 500)
+    rig.port.request_lock(2, 500)
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1500)
 
@@ -460,14 +469,14 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
 def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
     rig = make()
     key = bytes(range(1, 21))
-    assert not rig.port.register(ASSET + 1, key, 9).registered
-    assert rig.port.register(ASSET, key, 9).key == key
+    assert not rig.port.register_machine(ASSET + 1, key, 9).is_registered
+    assert rig.port.register_machine(ASSET, key, 9).key == key
     assert ask(rig, cashable=5, key=key) is Status.FULL
     assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
     again = make()
-    assert (again.port.registration.registered, again.port.registration.key) == (True, b"")
+    assert (again.port.current_registration.is_registered, again.port.current_registration.key) == (True, b"")
     assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
-    assert not again.port.unregister().registered
+    assert not again.port.cancel_registration().is_registered
     assert ask(again, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
     bodies = b"".join(again.journal.iter_bodies())
     assert key not in bodies

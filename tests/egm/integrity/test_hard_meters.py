@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
@@ -177,7 +177,7 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
         for cents in (0, 500, 2000):
             if cents:
                 rig.insert(cents)
-                meters.process_change(snapshot(rig.engine))
+                meters.process_change(build_snapshot(rig.engine))
             await asyncio.sleep(2)
             totals.append(board._hard_meter_totals[4])
         running.cancel()

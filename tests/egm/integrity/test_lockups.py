@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.app.wiring import find_lit_tower_lights, is_bell_ringing, iter_reported_events
 from egm.devices.interface import FaultCode, InputsKnown
 from egm.integrity.entries import DOOR_OPENED
@@ -314,7 +314,7 @@ def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_c
 @pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
 def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(rig):
     def lit():
-        return find_lit_tower_lights(snapshot(rig.engine))
+        return find_lit_tower_lights(build_snapshot(rig.engine))
 
     assert lit() == frozenset()
     rig.engine.handle(EventType.SERVICE)
@@ -337,7 +337,7 @@ def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(rig):
 @pytest.mark.requirement("J-03", "J-09")
 def test_the_drop_door_lights_rings_and_is_reported(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="drop")
-    shown = snapshot(rig.engine)
+    shown = build_snapshot(rig.engine)
     assert "door" in find_lit_tower_lights(shown)
     assert is_bell_ringing(shown)
     assert rig.records("door.opened") == [{"door": "drop"}]

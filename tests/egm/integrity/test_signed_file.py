@@ -56,7 +56,7 @@ class Cabinet:
 
         async def work(process):
             doing(process)
-            found.update(faults=set(process._machine.faults), state=process._engine.state)
+            found.update(faults=set(process._machine.active_faults), state=process._engine.state)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), CLOCK).run())

@@ -9,7 +9,7 @@ import pytest
 import egm.profiles
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.software import (
@@ -137,7 +137,7 @@ def settles(rig, role):
 
 
 def tilts(rig):
-    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(rig.engine).tilts}
+    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in build_snapshot(rig.engine).tilts}
 
 
 @pytest.mark.requirement("A-12", "A-14")
@@ -208,7 +208,7 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
     )
     rig = start()
     assert rig.state is State.TILT
-    assert not rig.engine.accepts(EventType.PLAY)
+    assert not rig.engine.accepts_event_type(EventType.PLAY)
     assert tilts(rig) == {DIFFERS: ("self", "egm/extra.py"), CHECK: ("technician", "egm/extra.py")}
     assert rig.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
@@ -264,7 +264,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
         work = asyncio.create_task(verification.run())
         for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
             rig.engine.handle(event, door="main")
-            verification.process_change(snapshot(rig.engine))
+            verification.process_change(build_snapshot(rig.engine))
         assert rig.state is State.IDLE, "the check is beside play, not before it"
         async with asyncio.timeout(120):
             while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
@@ -299,7 +299,7 @@ def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
             (EventType.DOOR_CLOSED, "cash_box"),
         ):
             rig.engine.handle(event, door=door)
-            verification.process_change(snapshot(rig.engine))
+            verification.process_change(build_snapshot(rig.engine))
             await asyncio.sleep(0.01)
             counts.append(len(occasions))
         work.cancel()

@@ -5,9 +5,9 @@ Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's 
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.app.wiring import iter_reported_events
-from egm.devices.interface import CommLost, CommUp, DoorChanged, Fault, FaultCode, InputsKnown
+from egm.devices.interface import DeviceFault, DoorChanged, FaultCode, InputsKnown, LineLost, LineRestored
 from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventType, State
 from egm.testing.machine import MachineRig
@@ -122,7 +122,7 @@ def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(rig, code):
 @pytest.mark.parametrize("kind", ["bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board"])
 def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, kind):
     code = f"{kind}.communication"
-    lost, back = CommLost(device=kind, why="silent"), CommUp(device=kind)
+    lost, back = LineLost(device=kind, why="silent"), LineRestored(device=kind)
     (raised,), (cleared,) = (
         list(iter_reported_events(lost, kind, ())),
         list(iter_reported_events(back, kind, ())),
@@ -130,7 +130,7 @@ def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, k
     rig.engine.submit(raised)
     assert rig.machine.active_faults[code]["detail"] == "silent"
     assert [record["code"] for record in rig.records("fault.raised")] == [code]
-    told = {notice.code for notice in snapshot(rig.engine).notices}
+    told = {notice.code for notice in build_snapshot(rig.engine).notices}
     assert f"fault.{code}" in told
     rig.engine.submit(cleared)
     assert [record["code"] for record in rig.records("fault.cleared")] == [code]
@@ -140,7 +140,7 @@ def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, k
 @pytest.mark.requirement("E-14", "G-15")
 def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(rig):
     for active in (True, False):
-        report = Fault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
+        report = DeviceFault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
         (event,) = iter_reported_events(report, "bill_acceptor", ())
         rig.engine.submit(event)
     kinds = [entry.kind for entry in rig.journal.entries(("fault.raised", "fault.cleared"))]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.testing.machine import MachineRig
@@ -22,7 +22,7 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
         rig.insert(2000)
     rig.play()
     rig.report_shown()
-    assert snapshot(rig.engine).state == State.IDLE
+    assert build_snapshot(rig.engine).state == State.IDLE
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.hands.jobs) == (State.HANDPAY, [])
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

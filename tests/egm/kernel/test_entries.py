@@ -15,7 +15,7 @@ from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.entries import EntryDeclaration, EntryDeclarations, EntryError, PermittedTransfer
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from egm.record_codec import is_record, stored_key, to_json
 from egm.staff.entries import MENU_OPENER
 from egm.testing.machine import MachineRig
@@ -40,9 +40,9 @@ CONDITIONS = {
     MENU_OPENER: ("attendant", "nobody"),
 }
 #: Values of classes that do not take just any.
-_TERMS = Terms(base_cents=100, increment=Fraction(1, 4), ceiling_cents=200)
+_TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 4), ceiling_cents=200)
 OWN: dict[type, object] = {
-    Terms: _TERMS,
+    LevelTerms: _TERMS,
     Level: Level.open(_TERMS),
     Outcome: Outcome(display={}),
     Wager: Wager(1, {}),

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from egm.app.features import FEATURES
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
@@ -152,12 +152,12 @@ def test_a_restart_resumes_each_position(machine):
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
     assert second.machine.memory.get(PlayKey.GAME) == game
     assert second.hands.messages[-1].resumed
-    assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
+    assert first.store.find_ticket(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)
     second.report_shown()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
-    assert first.store.get(number).state is TicketState.ISSUED
+    assert first.store.find_ticket(number).state is TicketState.ISSUED
     second.offer_ticket(number)  # and may be put in at the other position
     second.ledger.credit_stacked_paper()
     second.ledger.delete_confirmed_paper()
@@ -308,15 +308,15 @@ def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
     second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 
     def numbers():
-        return [snapshot(each.engine).handpay.number for each in (first, second)]
+        return [build_snapshot(each.engine).handpay.number for each in (first, second)]
 
     first.insert(2000)
     first.engine.handle(EventType.CASH_OUT)
-    assert snapshot(first.engine).handpay.number == 1
+    assert build_snapshot(first.engine).handpay.number == 1
     second.insert(500)
     second.engine.handle(EventType.CASH_OUT)
     assert numbers() == [0, 0]
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
-    assert snapshot(first.engine).handpay.number == 2
+    assert build_snapshot(first.engine).handpay.number == 2
     first.close()

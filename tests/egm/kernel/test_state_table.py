@@ -7,7 +7,7 @@ import pytest
 from rigs.every_event import PREPARED, TICKET, machine_in, particulars
 from rigs.three_levels import awaiting
 
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, SERVICE_MENU
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.rules import DerivedState, Refusal, StateTable, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
@@ -131,7 +131,9 @@ def test_an_unexpected_event_is_recorded_once_per_start(tmp_path):
 def test_every_refused_form_shows_a_message(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
     rig = _room(tmp_path, State.IDLE)
-    refusable = [form for form in MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)]
+    refusable = [
+        form for form in SERVICE_MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
+    ]
     assert len(refusable) > 20
     for form in refusable:
         rig.engine.handle(form.event, form=form.id)
@@ -159,7 +161,7 @@ def test_every_form_is_guarded_by_its_persons():
         if "authorised" in {get_refusal_code(guard) for guard in rule.guards}
     ]
     assert {event for rule in by_form for event in rule.events} >= {
-        form.event for form in MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
+        form.event for form in SERVICE_MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
     }
     assert {rule.refusal for rule in by_form} == {Refusal.REPORT}
 

@@ -13,12 +13,12 @@ from egm.devices.framing import FrameReader, ProtocolError
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     CalculationStatus,
+    GatPacket,
+    GatStatusQuery,
     InitiateCalculation,
     LastStatusQuery,
-    Packet,
     ReportFormat,
     ResultsQuery,
-    StatusQuery,
 )
 from egm.links.gat.functions import (
     FUNCTIONS,
@@ -47,32 +47,32 @@ def test_the_crc_matches_its_published_check_value():
 
 
 def test_the_published_status_query_is_decoded():
-    assert Packet(codec.GatCommand.STATUS).encode() == bytes.fromhex("01 04 E3 01")
-    [packet] = FrameReader(codec.cut_packet).feed(bytes.fromhex("01 04 E3 01"))
-    assert codec.decode_request(packet) == StatusQuery()
+    assert GatPacket(codec.GatCommand.STATUS).encode() == bytes.fromhex("01 04 E3 01")
+    [packet] = FrameReader(codec.parse_packet).feed(bytes.fromhex("01 04 E3 01"))
+    assert codec.decode_request(packet) == GatStatusQuery()
 
 
 @given(st.integers(0, 255), st.binary(max_size=251))
 def test_round_trip(command, payload):
-    packet = Packet(command, payload)
-    assert FrameReader(codec.cut_packet).feed(packet.encode()) == [packet]
+    packet = GatPacket(command, payload)
+    assert FrameReader(codec.parse_packet).feed(packet.encode()) == [packet]
 
 
 def test_a_payload_that_does_not_fit_is_refused():
     with pytest.raises(ProtocolError, match="at most 255 can be sent"):
-        Packet(4, bytes(252)).encode()
+        GatPacket(4, bytes(252)).encode()
 
 
 @pytest.mark.parametrize(
     ("packet", "request_"),
     [
-        (Packet(2), LastStatusQuery()),
-        (Packet(3, b"\x02\x01\x02"), ResultsQuery(2, 258)),
+        (GatPacket(2), LastStatusQuery()),
+        (GatPacket(3, b"\x02\x01\x02"), ResultsQuery(2, 258)),
         (
-            Packet(4, b"\xba\0Get File\tProgramID.xml"),
+            GatPacket(4, b"\xba\0Get File\tProgramID.xml"),
             InitiateCalculation(0xBA, ("Get File", "ProgramID.xml")),
         ),
-        (Packet(4, b"\x01\0x"), InitiateCalculation(1, ("x",))),
+        (GatPacket(4, b"\x01\0x"), InitiateCalculation(1, ("x",))),
     ],
 )
 def test_requests(packet, request_):
@@ -82,13 +82,13 @@ def test_requests(packet, request_):
 @pytest.mark.parametrize(
     ("packet", "said"),
     [
-        (Packet(5), "unknown command 05"),
-        (Packet(0x81, b"1234"), "unknown command 81"),
-        (Packet(1, b"x"), "expected 0 bytes of payload, received 1"),
-        (Packet(2, b"x"), "expected 0 bytes of payload, received 1"),
-        (Packet(3, b"\x01\x00"), "expected 3 bytes of payload, received 2"),
-        (Packet(4, b"\xba\x00"), "expected a level, the byte 00 and a function"),
-        (Packet(4, b"\xba\x01x"), "expected a level, the byte 00 and a function"),
+        (GatPacket(5), "unknown command 05"),
+        (GatPacket(0x81, b"1234"), "unknown command 81"),
+        (GatPacket(1, b"x"), "expected 0 bytes of payload, received 1"),
+        (GatPacket(2, b"x"), "expected 0 bytes of payload, received 1"),
+        (GatPacket(3, b"\x01\x00"), "expected 3 bytes of payload, received 2"),
+        (GatPacket(4, b"\xba\x00"), "expected a level, the byte 00 and a function"),
+        (GatPacket(4, b"\xba\x01x"), "expected a level, the byte 00 and a function"),
     ],
 )
 def test_an_invalid_request_is_refused_with_the_reason(packet, said):
@@ -97,15 +97,15 @@ def test_an_invalid_request_is_refused_with_the_reason(packet, said):
 
 
 def test_noise_is_refused_and_the_next_packet_is_read():
-    reader = FrameReader(codec.cut_packet)
-    good = Packet(1).encode()
+    reader = FrameReader(codec.parse_packet)
+    good = GatPacket(1).encode()
     broken = good[:-1] + bytes((good[-1] ^ 1,))
     items = reader.feed(broken + b"\x07\x03" + good)
-    assert items[-1] == Packet(1)
+    assert items[-1] == GatPacket(1)
     assert all(isinstance(item, ProtocolError) for item in items[:-1])
     assert reader.feed(good[:3]) == []
     assert len(reader.flush("GAT")) == 1  # a gap ends it
-    assert reader.feed(good) == [Packet(1)]
+    assert reader.feed(good) == [GatPacket(1)]
 
 
 @pytest.mark.parametrize(

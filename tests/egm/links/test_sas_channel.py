@@ -11,7 +11,7 @@ from egm.links.sas.channel import LinkChanged, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.wire import GeneralPoll, LongPoll, MessageToOther
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench, attach
@@ -152,7 +152,7 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: Bench)
         raise ZeroDivisionError("planted")
 
     polls = bench.channel._polls
-    polls[0x1A] = replace(polls[0x1A], answer=fails)
+    polls[0x1A] = replace(polls[0x1A], answer_function=fails)
     assert bench.read(0x1A) == ""
     assert bench.read(0x1A) == ""
     assert bench.read(0x11) == "00000000"
@@ -164,7 +164,9 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: Bench)
 
 def test_a_delayed_reply_answers_no_later_poll() -> None:
     """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
-    order = Poll(code=0x72, response=VARIABLE_RESPONSE_LENGTH, effect=lambda _host, _poll: None)
+    order = PollImplementation(
+        code=0x72, response_length=VARIABLE_RESPONSE_LENGTH, effect_function=lambda _host, _poll: None
+    )
     channel = SasChannelState(1, {0x72: order}, now_ns=0)
     frame = append_crc(bytes.fromhex("017202FF00"))
 
@@ -196,7 +198,7 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
 def test_without_polls_the_line_chirps_and_the_loss_is_reported_once(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    chirp = [SendBytes(b"\x01", wakeup=True)]
+    chirp = [SendBytes(b"\x01", has_wakeup_bit=True)]
     assert bench.tick() == chirp
     assert bench.tick() == []
     rig.clock.pass_seconds(0.2)

@@ -157,6 +157,8 @@ def test_framing_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: l
         whole, parts = make(), make()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
         told = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
-        strays = [h for h in told if not (isinstance(h, BrokenMessage) and h.why == "stray")]
-        expected = [h for h in hear(whole, data) if not (isinstance(h, BrokenMessage) and h.why == "stray")]
+        strays = [h for h in told if not (isinstance(h, BrokenMessage) and h.reason == "stray")]
+        expected = [
+            h for h in hear(whole, data) if not (isinstance(h, BrokenMessage) and h.reason == "stray")
+        ]
         assert strays == expected

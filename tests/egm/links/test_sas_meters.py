@@ -83,7 +83,7 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
         for code in asked:
             assert int.from_bytes(rest[:2], "little") == code
             size, rest = rest[2], rest[3:]
-            assert size in {0, METERS[code].size}
+            assert size in {0, METERS[code].byte_count}
             found[code], rest = (int(rest[:size].hex()) if size else None), rest[size:]
         assert rest == b""
     return found

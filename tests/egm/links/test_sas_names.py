@@ -53,7 +53,7 @@ def test_every_exception_the_journal_can_raise_has_a_name() -> None:
 def test_meters_cover_every_code_that_is_not_reserved() -> None:
     reserved = {*range(0x3A, 0x3E), *range(0x79, 0x7F), *range(0x94, 0xA0), *range(0xB2, 0xB8)}
     assert set(METERS) == set(range(0xBE)) - reserved
-    assert {code for code, meter in METERS.items() if meter.size == 5} == {
+    assert {code for code, meter in METERS.items() if meter.byte_count == 5} == {
         code for code, meter in METERS.items() if meter.unit is MeterUnit.CENTS
     }
     assert METERS[0x57].name == "$1,000,000 bills accepted"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
@@ -112,7 +112,7 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: B
     answers = {}
     for code in READINGS:
         answers[code] = bench.read(code)
-        size = IMPLEMENTED_POLLS[code].response
+        size = IMPLEMENTED_POLLS[code].response_length
         assert size in {VARIABLE_RESPONSE_LENGTH, len(answers[code]) // 2 + 4}, (
             f"{code:02X} has not the size of the tables"
         )
@@ -364,7 +364,7 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="03 04 05")
 def test_sounds_but_no_alarms_can_be_muted(bench: Bench) -> None:
     def sound() -> str:
-        return snapshot(bench.room.engine).sound
+        return build_snapshot(bench.room.engine).sound
 
     assert sound() == "on"
     assert bench.long(0x05) == "01"

@@ -3,7 +3,7 @@
 import pytest
 from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
@@ -47,7 +47,7 @@ def make(tmp_path):
 
 
 def view(bench):
-    return snapshot(bench.room.engine).progressives[0]
+    return build_snapshot(bench.room.engine).progressives[0]
 
 
 @pytest.mark.sas(polls="80 86", exceptions="53")

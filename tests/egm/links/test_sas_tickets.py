@@ -98,7 +98,7 @@ def test_a_ticket_expires_on_the_printed_day(make):
     bench.long(0x58, NUMBER)
     job = bench.room.hands.jobs[-1]
     assert "2027" in str(job.fields)
-    assert bench.room.store.get(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
+    assert bench.room.store.find_ticket(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
 
 
 def test_exception_57_is_repeated_until_it_has_been_read(make):
@@ -342,7 +342,7 @@ def test_the_host_sets_the_texts_printed_on_tickets(make):
     assert bench.long(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
     cash_out(bench)
     bench.long(0x58, NUMBER)
-    house = bench.room.store.get(NUMBER).ticket.house
+    house = bench.room.store.find_ticket(NUMBER).ticket.house
     assert (house.site, house.address) == ("HOTEL", "MAIN 7")
     assert bench.long(0x7C, "03100141") == "00", "titles are the place's own"
     assert bench.long(0x7C, "03000541") == "00", "a text cut short"

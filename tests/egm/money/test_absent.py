@@ -83,7 +83,13 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     rig.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = rig.hands.payouts
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
+        PayoutRecord(
+            payout_id=payout_id,
+            ordered_coins=coins,
+            event_counter_before=0,
+            paid_counter_before=0,
+            serial="07",
+        )
     )
     rig.ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = again(rig, tmp_path)

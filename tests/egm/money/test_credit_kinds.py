@@ -8,7 +8,7 @@ from rigs.cards import dealing
 from rigs.forms import ONE, TWO, fill_in
 
 import egm.profiles
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
 from egm.host.transfers import execute_transfer_order
@@ -95,7 +95,7 @@ def test_wins_of_promotional_credit_are_cashable(make):
 @pytest.mark.requirement("F-03")
 def test_the_credit_meter_shows_every_kind(make):
     rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
-    now = snapshot(rig.engine)
+    now = build_snapshot(rig.engine)
     assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
 
 
@@ -141,7 +141,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     rig.cash_out_ticket()
     assert kinds(rig) == (300, 0, 0)
     number = rig.cash_out_ticket()
-    record = rig.store.get(number)
+    record = rig.store.find_ticket(number)
     assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
     assert kinds(rig) == (0, 0, 0)
     rig.offer_ticket(number)
@@ -152,7 +152,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     for way in ("out", "in"):
         name = f"ticket_{way}.promo_restricted"
         assert (meters[f"{name}.value"], meters[f"{name}.count"]) == (300, 1)
-    assert rig.store.get(number).state is TicketState.REDEEMED
+    assert rig.store.find_ticket(number).state is TicketState.REDEEMED
 
 
 def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_played(make, generous):
@@ -196,7 +196,7 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
     strict = make()
     strict.offer_ticket(number)
     assert strict.notice == "ticket_refused.wrong_kind"
-    assert strict.store.get(number).state is TicketState.ISSUED
+    assert strict.store.find_ticket(number).state is TicketState.ISSUED
     assert strict.credit_cents == 0
 
 

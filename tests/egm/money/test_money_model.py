@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import ClaimDecision, inspect_claims, prepare_clearance
 from egm.progressive import posting
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from meters import (
     IdConflict,
     Journal,
@@ -37,7 +37,7 @@ from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
-TERMS = Terms(base_cents=100, increment=Fraction(1, 7), hidden=Fraction(1, 300), ceiling_cents=250)
+TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 7), hidden_share=Fraction(1, 300), ceiling_cents=250)
 CARRY = ClaimDecision(decision="carried")
 
 
@@ -164,7 +164,7 @@ class MoneyMachine(RuleBasedStateMachine):
     # ------------------------------------------------------------------ what must change nothing that is owed
     @rule(wager=st.integers(1, 999))
     def feed_the_level(self, wager):
-        before, after = self.model.level, self.model.level.contribute(wager)
+        before, after = self.model.level, self.model.level.add_contribution(wager)
         self.append(
             *posting.build_change_transfers("toy", before, after), state={"level:toy": after.to_json()}
         )
@@ -201,7 +201,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.damage(data)
         found = inspect_claims(self.folder, FEATURES)
         assert found.inspection.is_complete
-        assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
+        assert {each.id: each.claim.amount for each in found.proposals} == self.claims()
         acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
         paid = [
             each.id
@@ -214,7 +214,7 @@ class MoneyMachine(RuleBasedStateMachine):
         by_hand = {}
         for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
             by_hand[name] = int(self.claims()[name])
-            acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], by="A")
+            acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], payer="A")
         who = {"person": "A", "second_person": "B", "reason": "model"}
         clear_memory(
             self.folder,

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
@@ -50,14 +50,14 @@ def cashed_out(folder, place, *devices, cents=525):
 def hopper_pays(rig, coins, doubt=""):
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
     )
     rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
 
 
 def told(rig):
     """What the page tells: owed, paid in coins, left."""
-    handpay = snapshot(rig.engine).handpay
+    handpay = build_snapshot(rig.engine).handpay
     return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
 
 
@@ -144,7 +144,7 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
     rig = cashed_out(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
     )
     rig.cut_power_after(written)
     try:

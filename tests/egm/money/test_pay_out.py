@@ -45,13 +45,13 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
     rig.report_print_state(PrintState.PRINTING)
     number = rig.hands.jobs[-1].barcode
     assert rig.journal.balance_cents(VOUCHERS) == 0
-    assert rig.store.get(number).state is TicketState.RESERVED
+    assert rig.store.find_ticket(number).state is TicketState.RESERVED
     assert list_voucher_log(rig) == []
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.state is State.IDLE
     assert list_voucher_log(rig) == ["voucher.out"]
     assert rig.journal.balance_cents(VOUCHERS) == 2000
-    assert rig.store.get(number).state is TicketState.ISSUED
+    assert rig.store.find_ticket(number).state is TicketState.ISSUED
     rig.report_print_state(PrintState.TAKEN)
     assert rig.machine.memory.get(MoneyKey.PRINT) is None
     meters = rig.journal.meters().values
@@ -99,7 +99,7 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(rig):
     rig.report_print_state(PrintState.FAILED, "jam")
     assert rig.state is State.HANDPAY
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
-    assert rig.store.get(number).state is TicketState.VOID
+    assert rig.store.find_ticket(number).state is TicketState.VOID
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents(VOUCHERS) == 0
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 2000
@@ -223,7 +223,7 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
             again.report_print_state(PrintState.PRINTING)
         again.report_print_state(PrintState.BARCODE_DONE)
     assert again.journal.balance_cents(VOUCHERS) == 2000
-    assert again.store.get(number).state is TicketState.ISSUED
+    assert again.store.find_ticket(number).state is TicketState.ISSUED
     assert again.credit_cents == 0
     again.close()
 
@@ -235,15 +235,15 @@ def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig
     number = rig.hands.jobs[-1].barcode
     again = restart(rig, tmp_path, devices=())
     assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
-    assert again.store.get(number).state is TicketState.VOID
+    assert again.store.find_ticket(number).state is TicketState.VOID
     again.close()
 
 
 @pytest.mark.requirement("A-08")
 def test_a_power_cut_between_the_ledgers_leaves_no_worthless_ticket(rig, tmp_path):
-    ticket = rig.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
+    ticket = rig.machine.component(TicketDesk).prepare_ticket("cashout-99", 2000, denomination_cents=5)
     again = restart(rig, tmp_path)  # numbered, never reserved in the journal
-    assert again.store.get(ticket.number).state is TicketState.VOID
+    assert again.store.find_ticket(ticket.number).state is TicketState.VOID
     assert again.credit_cents == 2000
     again.close()
 
@@ -256,9 +256,9 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
         rig.machine.installed(TicketDesk), "record_printed", lambda number: None
     )  # the power goes just here
     rig.report_print_state(PrintState.BARCODE_DONE)
-    assert rig.store.get(number).state is TicketState.RESERVED
+    assert rig.store.find_ticket(number).state is TicketState.RESERVED
     again = restart(rig, tmp_path)
-    assert again.store.get(number).state is TicketState.ISSUED
+    assert again.store.find_ticket(number).state is TicketState.ISSUED
     again.close()
 
 
@@ -299,7 +299,7 @@ def test_a_ticket_is_redeemed_once(rig, tmp_path):
     assert rig.credit_cents == 2000
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 2000
     assert rig.journal.meters().values["ticket_in.cashable.count"] == 1
-    assert rig.store.get(number).state is TicketState.REDEEMED
+    assert rig.store.find_ticket(number).state is TicketState.REDEEMED
     rig.offer_ticket(number)
     assert rig.hands.orders[-1][0] == "return"
     assert rig.notice == "ticket_refused.redeemed"
@@ -328,13 +328,13 @@ def test_a_ticket_in_the_acceptor_survives_a_restart(rig, tmp_path, end):
     rig.offer_ticket(number)
     again = restart(rig, tmp_path)
     assert again.ledger.find_open().content.digits == number
-    assert again.store.get(number).state is TicketState.PENDING
+    assert again.store.find_ticket(number).state is TicketState.PENDING
     if end == "stacked":
         again.ledger.credit_stacked_paper()
-        assert again.store.get(number).state is TicketState.REDEEMED
+        assert again.store.find_ticket(number).state is TicketState.REDEEMED
     else:
         again.ledger.void_unstacked_paper("it came back")
-        assert again.store.get(number).state is TicketState.ISSUED
+        assert again.store.find_ticket(number).state is TicketState.ISSUED
     assert again.credit_cents == (2000 if end == "stacked" else 0)
     again.close()
 
@@ -344,7 +344,7 @@ def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.machine.component(TicketDesk).redeem_begin("ticket-77", number)
     again = restart(rig, tmp_path)
-    assert again.store.get(number).state is TicketState.ISSUED
+    assert again.store.find_ticket(number).state is TicketState.ISSUED
     again.close()
 
 
@@ -404,7 +404,9 @@ def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
 
 def _order(rig):
     payout_id, number = rig.hands.payouts[-1]
-    record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+    record = PayoutRecord(
+        payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0
+    )
     rig.ledgers.payout_ledger.open_payout(record)
     return payout_id, number
 

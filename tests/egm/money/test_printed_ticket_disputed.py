@@ -79,17 +79,17 @@ def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_pat
         assert room.state is State.TILT
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.journal.balance_cents(BY_HAND) == 0
-        assert room.store.get(number).state is TicketState.RESERVED
+        assert room.store.find_ticket(number).state is TicketState.RESERVED
         decide(room, ruling)
         await asyncio.sleep(5)
         if ruling == "good":
-            assert room.store.get(number).state is TicketState.ISSUED
+            assert room.store.find_ticket(number).state is TicketState.ISSUED
             assert (room.state, room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)
             assert room.machine.memory.get(MoneyKey.PRINT) is None
             room.offer_ticket(number)
             assert room.hands.orders[-1][0] == "stack"
         else:
-            assert room.store.get(number).state is TicketState.VOID
+            assert room.store.find_ticket(number).state is TicketState.VOID
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert (room.state, room.journal.balance_cents(BY_HAND)) == (State.IDLE, 2000)
             assert room.journal.balance_cents(VOUCHERS) == 0
@@ -189,7 +189,7 @@ def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
 def test_a_memory_clear_carries_a_disputed_ticket_over(disputed, tmp_path):
     disputed.close()
     found = inspect_claims(tmp_path, FEATURES)
-    assert sum(claim.proposed.amount for claim in found.proposals) == 2000
+    assert sum(claim.claim.amount for claim in found.proposals) == 2000
     clear_with_decisions(tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     decide(again, "good")

@@ -124,7 +124,9 @@ class Machine:
         journal, machine = self.room.journal, self.room.machine
         assert machine.credit_cents == self.meter_cents
         assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
-        owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
+        owed = {
+            r.ticket.number: r.ticket.amount_cents for r in self.room.store.iter_records(TicketState.ISSUED)
+        }
         assert owed == self.tickets, "a ticket expired, or was lost"
         assert "ticket_ledger" not in machine.active_faults
         wrong = abs(self.room.clock.now() - self.truth) > OFF_TIME_WITHOUT_CONFIRMATION_MAX * 3

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
@@ -31,7 +31,7 @@ def waiting(folder, **options):
 
 
 def told(rig):
-    return snapshot(rig.engine).handpay
+    return build_snapshot(rig.engine).handpay
 
 
 def print_it(rig):
@@ -56,7 +56,7 @@ def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ti
     print_it(rig)
     assert rig.state is State.IDLE
     assert (rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)) == (2000, 0)
-    assert rig.store.get(rig.hands.jobs[-1].barcode).state is TicketState.ISSUED
+    assert rig.store.find_ticket(rig.hands.jobs[-1].barcode).state is TicketState.ISSUED
     kinds = [entry.kind for entry in rig.journal.entries()]
     handed = [kind for kind in kinds if kind.startswith(("handpay.", "voucher."))]
     assert handed == ["handpay.pending", "handpay.way", "handpay.returned", "voucher.request", "voucher.out"]
@@ -192,6 +192,6 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
         on_tickets, by_hand = rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)
         put_in = values["money_in"] + values["coin_out"] + values["att_jackpot"] - values["coin_in"]
         assert rig.machine.credit_cents + held + on_tickets + by_hand == put_in
-        issued = [t for t in rig.store.records() if t.state is TicketState.ISSUED]
+        issued = [t for t in rig.store.iter_records() if t.state is TicketState.ISSUED]
         assert sum(t.ticket.amount_cents for t in issued) == on_tickets
     rig.close()

@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import OPENED, MachineRig
-from egm.tickets.cage import Cage
+from egm.tickets.cage import TicketCage
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -128,7 +128,7 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
 def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(rig):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
-    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig.ledger.credit_stacked_paper()
@@ -152,7 +152,7 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
     )
     with pytest.raises(OSError, match="gone"):
         rig.ledger.credit_stacked_paper()
-    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is dead")
     cage.pay_ticket(number)
     again = restarted(rig, tmp_path)
@@ -169,7 +169,7 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
 def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
     rows = [list(row) for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
-    place, before = rig.store.end
+    place, before = rig.store.last_move
     for row in rows:
         place += 1
         row[0], row[1] = place, "919999999999990001"
@@ -192,7 +192,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 def test_a_ticket_without_a_journal_entry_is_refused(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
     desk = rig.machine.installed(TicketDesk)
-    ticket = desk.prepare("made-up", 5000, denomination_cents=1)
+    ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
     rig.offer_ticket(ticket.number)
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.not_ours")
@@ -264,7 +264,7 @@ def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    Cage(again.store, again.clock, "Luc").pay_ticket(number)
+    TicketCage(again.store, again.clock, "Luc").pay_ticket(number)
     again.engine.handle(EventType.DOOR_OPENED, door="main")
     again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.close()
@@ -430,7 +430,7 @@ def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypa
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
         roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
     rig.insert(2000).cash_out_ticket()
-    ticket = desk.prepare("made-up", 5000, denomination_cents=1)
+    ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
     status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, rig.clock)
     assert (status, "journal has no such ticket" in said) == (1, True), said
@@ -470,7 +470,7 @@ def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig
 
 def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
-    rig.store.move(number, TicketAction.EXPIRE, at=rig.clock.wall, by="cage")
+    rig.store.record_move(number, TicketAction.EXPIRE, at=rig.clock.wall, by="cage")
     rows, last = [], ""
     for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()
@@ -482,7 +482,7 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
     assert restore_ledger(rig, tmp_path) == (3, "digests of an earlier version, which used no key")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.store.require_ticket(number).state is TicketState.EXPIRED
-    Cage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(
+    TicketCage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(
         number, "the clock was wrong in March"
     )
     take(again, number)
@@ -546,7 +546,7 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
         with TicketStore.open(
             tmp_path, key=rig.journal.derive(HEAD_PURPOSE), second=tmp_path / "second"
         ) as store:
-            store._head.write(encode_head(store.end))
+            store._head.write(encode_head(store.last_move))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000
     why = again.machine.active_faults["journal_short"]["detail"]

@@ -4,7 +4,7 @@ import pytest
 from rigs.lies import KEY, audit_findings, remove_residual_terms
 
 from egm.app.wiring import iter_reported_events
-from egm.devices.interface import Barcode, Note, Returned, ReturnReason
+from egm.devices.interface import Banknote, Barcode, PaperReturned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
@@ -39,7 +39,7 @@ def test_a_bill_being_stacked_survives_a_restart(rig, tmp_path):
     rig.offer(2000)
     rig.close()
     again = MachineRig(tmp_path).boot()
-    assert again.ledger.find_open().content == Note(2000)
+    assert again.ledger.find_open().content == Banknote(2000)
     again.ledger.credit_stacked_paper()
     again.close()
     third = MachineRig(tmp_path).boot()
@@ -144,7 +144,7 @@ def test_a_ticket_is_never_stacked_as_a_bill(rig):
 # ---------------------------------------------------------------------------------------------- given back
 def given_back(rig, content):
     for event in iter_reported_events(
-        Returned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
+        PaperReturned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
     ):
         rig.happen(event)
 
@@ -164,7 +164,7 @@ def test_a_returned_ticket_is_named_as_one_and_counts_as_no_bill(rig):
 def test_a_returned_bill_replaces_the_message_about_the_previous_one(rig):
     rig.insert(2000)
     assert rig.notice == "bill_accepted"
-    given_back(rig, Note(500))
+    given_back(rig, Banknote(500))
     assert rig.notice == "bill_returned"
 
 
@@ -184,7 +184,7 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)
     assert not rig.ledger.may_order_stacking()
-    rig.ledger.reserve_credit_before_stacking(Note(500), 0)
+    rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
     entries = adopt_entries(list(rig.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in audit_findings(entries)[len(entries)]
     earlier = [remove_residual_terms(raw) for raw in entries]  # earlier versions did not ask again

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.kernel.events import EventType, State
 from egm.play.last_results import MAX_RESULTS, LastResults, TableResult
 from egm.testing.clearing import clear_with_decisions
@@ -14,7 +14,7 @@ ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
 
 
 def told(rig):
-    return snapshot(rig.engine).results
+    return build_snapshot(rig.engine).results
 
 
 def played(rig, **bets):

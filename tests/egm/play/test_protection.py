@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
@@ -88,11 +88,11 @@ def test_amount_spent_is_wagers_minus_wins_and_exact_over_a_restart(make):
     while spent_cents < 50:
         play(rig)
         spent_cents = 10000 - rig.credit_cents
-        assert snapshot(rig.engine).session.spent_cents == spent_cents
+        assert build_snapshot(rig.engine).session.spent_cents == spent_cents
     rig = make("remind_spend_cents = 50")
-    assert snapshot(rig.engine).session.spent_cents == spent_cents
+    assert build_snapshot(rig.engine).session.spent_cents == spent_cents
     rig.engine.handle(EventType.REMINDER_DUE)
-    seen = snapshot(rig.engine).reminder
+    seen = build_snapshot(rig.engine).reminder
     assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
     rig = make("remind_spend_cents = 50")  # it stands until it is read
     rig.play()
@@ -108,7 +108,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     play(rig)
     minutes(rig, 30)
     rig.engine.handle(EventType.REMINDER_DUE)
-    seen = snapshot(rig.engine).reminder
+    seen = build_snapshot(rig.engine).reminder
     assert (seen.kind, seen.until_utc[11:16], seen.is_own) == ("time_limit", "00:35", False)
     rig.engine.handle(EventType.ACKNOWLEDGE)
     assert rig.notice == "refused.reminder_may_go"
@@ -196,12 +196,12 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
         assert rig.notice == "refused.limit_is_offered"
     rig.engine.handle(EventType.LIMIT, value=10, options=limit)
     play(rig)
-    session = snapshot(rig.engine).session
+    session = build_snapshot(rig.engine).session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
     minutes(rig, 10)
     assert find_due_reminder(rig.machine) == "time_limit"
     rig.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(rig.engine).reminder.is_own
+    assert build_snapshot(rig.engine).reminder.is_own
     rig.cash_out_ticket()
     rig.engine.handle(EventType.SESSION_OVER)
     rig.insert(2000)
@@ -219,7 +219,7 @@ def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
     assert rig.credit_cents == 2000 - wager_cents
     assert find_due_reminder(rig.machine) == "spend_limit"
     rig.engine.handle(EventType.REMINDER_DUE)
-    seen = snapshot(rig.engine).reminder
+    seen = build_snapshot(rig.engine).reminder
     assert (seen.kind, seen.spent_cents, seen.is_own) == ("spend_limit", wager_cents, True)
     rig.play()
     assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
@@ -324,7 +324,7 @@ def test_without_the_profiles_rules_no_time_or_cost_is_counted(make):
     rig = make("clock = true").insert(500)
     play(rig)
     assert rig.machine.memory.get(PlayKey.SESSION) is None
-    seen = snapshot(rig.engine)
+    seen = build_snapshot(rig.engine)
     assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
 
 
@@ -332,7 +332,7 @@ def test_without_the_profiles_rules_no_time_or_cost_is_counted(make):
 def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
     for name in ("quebec-vlt", "quebec-casino"):
         rig = MachineRig(tmp_path / name, profile=name).boot()
-        shown = snapshot(rig.engine).protection
+        shown = build_snapshot(rig.engine).protection
         assert shown.clock
         assert all("aidejeu.ca" in shown.help_line[code] for code in ("en", "fr"))
         rig.close()
@@ -366,7 +366,7 @@ def context(rig, tmp_path) -> MachineContext:
 
 async def settled(attachment: Reminders, rig) -> None:
     """Let the attachment look after something has happened, until it waits again."""
-    attachment.process_change(snapshot(rig.engine))
+    attachment.process_change(build_snapshot(rig.engine))
     for _ in range(20):  # turns of the loop, not time
         await asyncio.sleep(0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from egm.app.features import REGISTERS
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Residual
 from egm.kernel.positions import Position
@@ -62,7 +62,9 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
     won_cents = 0
     for value in range(USEFUL_CENTS):
         rig = make(ScriptedChance(value))
-        assert snapshot(rig.engine).residual == Residual(amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS)
+        assert build_snapshot(rig.engine).residual == Residual(
+            amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
+        )
         rig.engine.handle(EventType.RESIDUAL)
         won = value < REST_CENTS
         assert rig.notice == ("residual_won" if won else "residual_lost")
@@ -86,7 +88,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
     ):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared(rig.machine, "test.fund", transfers=four_cents)
-        assert snapshot(rig.engine).residual == told
+        assert build_snapshot(rig.engine).residual == told
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
@@ -98,7 +100,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
     for added_cents, residual in ((4, Residual(amount_cents=REST_CENTS + 4, prize_cents=10)), (3, None)):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
         write_undeclared(rig.machine, "test.fund", transfers=(flow,))
-        assert snapshot(rig.engine).residual == residual
+        assert build_snapshot(rig.engine).residual == residual
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
 
@@ -109,7 +111,7 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
     rig.engine.handle(EventType.RESIDUAL)
     rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
-    assert snapshot(rig.engine).residual is None
+    assert build_snapshot(rig.engine).residual is None
     [line] = iter_register_lines(REGISTERS["residuals"], rig.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
@@ -177,7 +179,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     leave_a_rest(rig)
     rig.clock.pass_seconds(60)
     rig.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(rig.engine).residual is None
+    assert build_snapshot(rig.engine).residual is None
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", REST_CENTS)
     rig.clock.pass_seconds(300)

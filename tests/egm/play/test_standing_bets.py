@@ -7,7 +7,7 @@ import pytest
 from rigs.forms import TWO, fill_in
 from rigs.table_games import LINE, PLACE, definition, offer
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_standing_tables
@@ -343,7 +343,7 @@ def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_
     throw(rig, line=10, place=10)
     (table,) = list_standing_tables(rig.machine)
     assert (rig.credit_cents, table.standing_cents) == (0, 100)
-    (form,) = (form for form in MENU.forms if form.id == "orphan_credits")
+    (form,) = (form for form in SERVICE_MENU.forms if form.id == "orphan_credits")
     (condition,) = FormFillingPage(form).build_page(rig.machine).tables[-1].rows
     assert condition.icon == "good"  # the form shows staff that there is something to take
     assert fill_in(rig, "orphan_credits", place="bank 4") == "refused.authorised"

@@ -16,7 +16,7 @@ from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Claim,
     Contribution,
@@ -43,8 +43,8 @@ LEVEL = LevelDefinition(
     id="grand",
     names={"en": "Grand", "fr": "Grand"},
     kind=Kind.LINKED,
-    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 300), hidden=Fraction(0)),
-    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 300), hidden_share=Fraction(0)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )
 
 
@@ -295,7 +295,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
     keeper = Controller(store, stated_now)
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
-    enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)
+    enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_odds.odds)
     keeper.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(enrolment,)))])
     told = []
 

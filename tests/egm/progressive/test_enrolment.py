@@ -25,7 +25,7 @@ from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolling import enrol_link, record_certificate_at_start
-from egm.progressive.enrolment import EnrolmentError, Stick, create_request
+from egm.progressive.enrolment import EnrolmentError, EnrolmentStick, create_request
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
@@ -73,7 +73,7 @@ class Hall:
             self.room.close()
         self.room = MachineRig(self.folder / "state", wall=self.wall).boot()
         self.hands = Menu(self.room)
-        record_certificate_at_start(self.room.machine, self.link, Stick(self.stick), self.slot)
+        record_certificate_at_start(self.room.machine, self.link, EnrolmentStick(self.stick), self.slot)
         return self
 
     def signer(self):
@@ -137,8 +137,8 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert "link_enrol" not in list_enabled_actions(menu.page)
     floor(hall.authority, hall.stick, "--prepare")
     assert hall.step("request")[0] == "service.done"
-    secret = (hall.link.root / "request.key").read_bytes()
-    assert stat.S_IMODE((hall.link.root / "request.key").stat().st_mode) == 0o600
+    secret = (hall.link.root_folder / "request.key").read_bytes()
+    assert stat.S_IMODE((hall.link.root_folder / "request.key").stat().st_mode) == 0o600
     printed = hall.answers()
     notice, menu = hall.step("answer")
     assert notice == "service.done"
@@ -146,18 +146,18 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert lines["Progressive controller"] == "10.0.0.2:8883"
     assert lines["Authority digest"].split()[0] in printed
     assert lines["Key digest"] in printed
-    assert hall.link.current == ""  # read, not in use
+    assert hall.link.current_certificate_digest == ""  # read, not in use
     assert hall.step("enrol", second=Role.TECHNICIAN)[0] != "service.done"  # the same person twice
-    assert hall.link.current == ""
+    assert hall.link.current_certificate_digest == ""
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     check_certificates(hall.slot, SERIAL)
     assert secret == hall.slot.key.read_bytes()
-    assert not (hall.link.root / "request.key").exists()
+    assert not (hall.link.root_folder / "request.key").exists()
     others = [*hall.authority.iterdir(), hall.stick]
     assert not any(secret.splitlines()[1] in path.read_bytes() for path in others)  # it never left
     (told,) = hall.told("link.enrolled")
     assert told["persons"] == ["4", "5"]
-    assert told["certificate"] == hall.link.current
+    assert told["certificate"] == hall.link.current_certificate_digest
     assert [len(hall.told(f"link.{kind}")) for kind in ("requested", "answered", "refused")] == [1, 1, 0]
     hall.start()
     assert len(hall.told("link.enrolled")) == 1
@@ -169,7 +169,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
 
 def spoil(hall, **changes):
     """The stick's answer, changed by somebody who has not the authority's key."""
-    stick = Stick(hall.stick)
+    stick = EnrolmentStick(hall.stick)
     kept = stick.read()
     stick.write(kept["request"], replace(stick.read_answer(), **changes))
 
@@ -210,9 +210,13 @@ UNKNOWN_KEY = (b"\x30\x05\x06\x03\x2b\x65\x70\x03\x21", b"\x30\x05\x06\x03\x2b\x
 
 def test_no_content_of_a_memory_stick_stops_the_machine(hall):
     hall.read()
-    key, request, good = hall.key(), Stick(hall.stick).read()["request"], Stick(hall.stick).read_answer()
+    key, request, good = (
+        hall.key(),
+        EnrolmentStick(hall.stick).read()["request"],
+        EnrolmentStick(hall.stick).read_answer(),
+    )
     for change in (VERSION_4, UNKNOWN_KEY):
-        Stick(hall.stick).write(request, replace(good, certificate=der(good.certificate, *change)))
+        EnrolmentStick(hall.stick).write(request, replace(good, certificate=der(good.certificate, *change)))
         assert hall.step("answer")[0] == "link_not_whole"
     other = hall.folder / "second"
     make_authority(other, NOW)
@@ -222,7 +226,7 @@ def test_no_content_of_a_memory_stick_stops_the_machine(hall):
         for text in (getattr(good, name) + behind, behind + getattr(good, name), getattr(good, name) + " ")
     ]  # fmt: skip
     for more in seconds:  # signed as one answer, and one of its certificates nobody would have compared
-        Stick(hall.stick).write(request, replace(good, **more).with_signature(hall.signer()))
+        EnrolmentStick(hall.stick).write(request, replace(good, **more).with_signature(hall.signer()))
         assert hall.step("answer")[0] == "link_not_whole", more
     mark = hall.stick.read_bytes().partition(b"{")[0]
     hall.stick.write_bytes(mark + DEEP)
@@ -230,7 +234,7 @@ def test_no_content_of_a_memory_stick_stops_the_machine(hall):
     assert [told["why"] for told in hall.told("link.refused")] == ["link_not_whole"] * (3 + len(seconds))
     assert "incomplete" in floor(hall.authority, hall.stick, "--key", key, code=1)
     assert hall.step("request")[0] == "service.done"  # the machine writes it anew
-    Stick(hall.stick).write(der(request, *UNKNOWN_KEY))
+    EnrolmentStick(hall.stick).write(der(request, *UNKNOWN_KEY))
     assert "the request of the machine on the stick cannot be read" in floor(
         hall.authority, hall.stick, "--key", key, code=1
     )
@@ -268,7 +272,7 @@ def test_names_and_addresses_are_hosts(tmp_path, host):
 def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file(hall):
     hall.read()
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
-    path = hall.link.root / hall.link.current / "answer.json"
+    path = hall.link.root_folder / hall.link.current_certificate_digest / "answer.json"
     whole = path.read_bytes()
     for at, bit in ((30, 0x80), (0, 0x01), (whole.index(b"10.0"), 0x01)):  # no text, no JSON, another answer
         path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
@@ -289,8 +293,8 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
 
 def test_a_damaged_copy_of_the_reply_is_rewritten(hall):
     hall.read()
-    answer = Stick(hall.stick).read_answer()
-    path = hall.link.root / hall.link.store_answer(answer) / "answer.json"
+    answer = EnrolmentStick(hall.stick).read_answer()
+    path = hall.link.root_folder / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
     hall.link.put_into_use(hall.link.store_answer(answer))
     assert hall.link.read_facts() == answer.read_facts()
@@ -299,7 +303,7 @@ def test_a_damaged_copy_of_the_reply_is_rewritten(hall):
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])
 def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).read_answer()))
+    hall.link.put_into_use(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
     hall.slot.authority.write_text(der(hall.slot.authority.read_text(), *change))
     with pytest.raises(OperatorError, match=r"authority\.crt"):
         check_certificates(hall.slot, SERIAL)
@@ -313,11 +317,15 @@ def test_a_failing_memory_stick_is_reported_with_a_remedy(tmp_path):
 
     small = tmp_path / "small"
     small.write_bytes(bytes(100))
-    assert fails(Stick(Path("/proc/self/mem")), Stick.read) == "link_stick_lost"  # EIO, as of one pulled out
-    assert fails(Stick(Path("/sys/kernel/uevent_seqnum")), Stick.write) == "link_stick_locked"
-    assert fails(Stick(Path("/dev/full")), Stick.write) == "link_stick_full"
-    assert fails(Stick(small / "below"), Stick.read) == "link_no_stick"
-    assert fails(Stick(tmp_path), Stick.read) == "link_stick_lost"
+    assert (
+        fails(EnrolmentStick(Path("/proc/self/mem")), EnrolmentStick.read) == "link_stick_lost"
+    )  # EIO, as of one pulled out
+    assert (
+        fails(EnrolmentStick(Path("/sys/kernel/uevent_seqnum")), EnrolmentStick.write) == "link_stick_locked"
+    )
+    assert fails(EnrolmentStick(Path("/dev/full")), EnrolmentStick.write) == "link_stick_full"
+    assert fails(EnrolmentStick(small / "below"), EnrolmentStick.read) == "link_no_stick"
+    assert fails(EnrolmentStick(tmp_path), EnrolmentStick.read) == "link_stick_lost"
 
 
 def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path, monkeypatch):
@@ -325,7 +333,7 @@ def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path,
     monkeypatch.setattr("egm.progressive.enrolment._SECONDS", 0.2)
     silent = tmp_path / "silent"
     os.mkfifo(silent)
-    stick = Stick(silent)
+    stick = EnrolmentStick(silent)
     for _ in range(3):
         began = time.monotonic()
         with pytest.raises(EnrolmentError, match="link_stick_lost"):
@@ -338,8 +346,8 @@ def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path,
             thread.join()
     silent.unlink()
     silent.write_bytes(b"")
-    Stick(silent).write("")
-    assert Stick(silent).read() == {"request": "", "answer": None}
+    EnrolmentStick(silent).write("")
+    assert EnrolmentStick(silent).read() == {"request": "", "answer": None}
 
 
 @pytest.mark.requirement("I-15")
@@ -358,16 +366,16 @@ def test_only_a_reply_to_this_machines_key_is_accepted(hall):
     spoil(hall, authority=(other / "authority.crt").read_text())
     assert hall.step("answer")[0] == "link_not_signed"
     hall.stick.write_bytes(whole)
-    (hall.link.root / "request.key").write_bytes(b"torn")
+    (hall.link.root_folder / "request.key").write_bytes(b"torn")
     assert hall.step("answer")[0] == "link_other_key"
     assert hall.step("request")[0] == "service.done"
     hall.answers(code=1)  # one certificate a machine: the first is revoked before there is another
-    assert hall.link.current == ""
+    assert hall.link.current_certificate_digest == ""
 
 
 def test_a_certificate_of_another_machine_or_controller_is_refused(hall):
     floor(hall.authority, hall.stick, "--prepare")
-    stick, link = Stick(hall.stick), hall.link
+    stick, link = EnrolmentStick(hall.stick), hall.link
     stick.write_request(create_request(link.get_or_create_request_key(), "OTHER-9"))
     hall.answers()
     assert hall.step("answer")[0] == "link_other_machine"
@@ -399,9 +407,9 @@ def test_a_different_certificate_authority_is_marked(hall):
     make_authority(hall.authority, NOW)
     menu = hall.read().menu()
     assert any(line.startswith("This authority is not the one in use") for line in menu.lines())
-    first = hall.link.current
+    first = hall.link.current_certificate_digest
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
-    assert hall.link.current != first
+    assert hall.link.current_certificate_digest != first
     check_certificates(hall.slot, SERIAL)
 
 
@@ -437,7 +445,7 @@ def on(state, stick):
     link = LinkCertificateFolder.for_state_folder(state)
     rig = MachineRig(state).boot()
     record_certificate_at_start(
-        rig.machine, link, Stick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))
+        rig.machine, link, EnrolmentStick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))
     )
     return rig, link
 
@@ -445,10 +453,10 @@ def on(state, stick):
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall, stride):
     hall.read().step("enrol", second=Role.MANAGER)
-    old, secret = hall.link.current, hall.slot.key.read_bytes()
+    old, secret = hall.link.current_certificate_digest, hall.slot.key.read_bytes()
     revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
-    key = (hall.link.root / "request.key").read_bytes()
+    key = (hall.link.root_folder / "request.key").read_bytes()
     assert key != secret
     hall.room.close()
     found = []
@@ -460,11 +468,15 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         rig, link = on(state, hall.stick)
         slot = LinkSlot(**link.build_cabinet_table(*BROKER))
         check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
-        assert slot.key.read_bytes() == (secret if link.current == old else key)
-        assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {"certificate": link.current}
-        assert link.current != old or (link.root / "request.key").read_bytes() == key  # still answered
+        assert slot.key.read_bytes() == (secret if link.current_certificate_digest == old else key)
+        assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {
+            "certificate": link.current_certificate_digest
+        }
+        assert (
+            link.current_certificate_digest != old or (link.root_folder / "request.key").read_bytes() == key
+        )  # still answered
         rig.close()
-        found.append(link.current == old)
+        found.append(link.current_certificate_digest == old)
         if ended == 0:
             break
     assert len(found) >= 11 // stride
@@ -474,9 +486,9 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
 
 def test_a_reply_accepted_before_the_first_start_is_recorded_by_it(hall):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).read_answer()))
+    hall.link.put_into_use(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
     hall.start()
-    assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current]
+    assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current_certificate_digest]
     hall.start()
     assert len(hall.told("link.found")) == 1
 

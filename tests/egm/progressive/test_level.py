@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.progressive import posting
-from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
+from egm.progressive.level import Level, LevelDefectiveError, LevelTerms, TermsError
 from meters.chart import check_flow
 from paytables import compute_mystery_rate
 
-TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
+TERMS = LevelTerms(
+    base_cents=2500, increment=Fraction(1, 200), hidden_share=Fraction(1, 700), ceiling_cents=4000
+)
 
 shares = st.fractions(min_value=0, max_value=Fraction(1, 10), max_denominator=10_000)
 
@@ -22,7 +24,9 @@ shares = st.fractions(min_value=0, max_value=Fraction(1, 10), max_denominator=10
 def terms(draw):
     base = draw(st.integers(1, 10_000))
     ceiling = draw(st.none() | st.integers(base + 1, base + 20_000))
-    return Terms(base_cents=base, increment=draw(shares), hidden=draw(shares), ceiling_cents=ceiling)
+    return LevelTerms(
+        base_cents=base, increment=draw(shares), hidden_share=draw(shares), ceiling_cents=ceiling
+    )
 
 
 histories = st.lists(
@@ -45,8 +49,8 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     for what, value in happened:
         before = level
         if what == "wager":
-            level = level.contribute(value)
-            put_in += value * (before.terms.increment + before.terms.hidden)
+            level = level.add_contribution(value)
+            put_in += value * (before.terms.increment + before.terms.hidden_share)
         elif what == "hit":
             amount, level = level.pay_hit()
             assert amount == before.shown_cents
@@ -58,7 +62,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             assert amount == before.shown_cents * value // 100
             assert (level.terms, level.next_terms) == (before.terms, before.next_terms)
             assert level.shown_cents >= level.terms.base_cents
-            if level.seeded == before.seeded:
+            if level.seeded_cents == before.seeded_cents:
                 assert level.held_amount == before.held_amount - amount
             else:  # only what it left below the base was put up, and nothing more
                 assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
@@ -69,20 +73,20 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             level = level.change_terms(value)
             assert level.shown_cents == before.shown_cents
         elif what == "receive":
-            level = level.receive(value)
+            level = level.add_received_amount(value)
         level.check_sums()
         if what not in {"hit", "part"}:
             assert level.current >= before.current
         if level.terms.ceiling_cents is not None:
             assert level.shown_cents <= level.terms.ceiling_cents
-    assert level.paid == sum(paid)
-    assert level.contributed == put_in
+    assert level.paid_cents == sum(paid)
+    assert level.contributed_amount == put_in
     assert Level.from_json(json.loads(json.dumps(level.to_json()))) == level
     amount, empty = level.release_whole_amount()
     empty.check_sums()
     assert empty.shown_cents == 0
     assert (
-        level.receive(amount).current + level.receive(amount).overflow
+        level.add_received_amount(amount).current + level.add_received_amount(amount).overflow
         == level.current + level.overflow + amount
     )
 
@@ -91,7 +95,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
 def test_a_wager_adds_its_share_and_nothing_is_rounded():
     level = Level.open(TERMS)
     for _ in range(3):
-        level = level.contribute(50)
+        level = level.add_contribution(50)
     assert level.current == 2500 + Fraction(3, 4)
     assert level.hidden == Fraction(150, 700)
     assert level.shown_cents == 2500
@@ -101,15 +105,15 @@ def test_a_wager_adds_its_share_and_nothing_is_rounded():
 def test_contributions_above_the_ceiling_go_to_the_next_prize():
     level = Level.open(TERMS)
     while not level.overflow:
-        level = level.contribute(50_000)
+        level = level.add_contribution(50_000)
     assert level.shown_cents == 4000
     for _ in range(10):
-        level = level.contribute(50_000)
+        level = level.add_contribution(50_000)
     before = level
     amount, level = level.pay_hit()
     assert amount == 4000
     hidden, overflow = int(before.hidden), int(before.overflow)
-    assert level.seeded == 2500 + max(0, 2500 - hidden)
+    assert level.seeded_cents == 2500 + max(0, 2500 - hidden)
     put_back = max(2500, hidden) + overflow
     assert (level.shown_cents, int(level.overflow)) == (4000, put_back - 4000)
     assert level.hidden == before.hidden - hidden
@@ -117,13 +121,13 @@ def test_contributions_above_the_ceiling_go_to_the_next_prize():
 
 @pytest.mark.requirement("I-14")
 def test_a_share_is_rounded_down_and_the_rest_stays():
-    level = Level.open(Terms(base_cents=2500, increment=Fraction(1, 3))).contribute(4000)
+    level = Level.open(LevelTerms(base_cents=2500, increment=Fraction(1, 3))).add_contribution(4000)
     assert level.current == 2500 + Fraction(4000, 3)
     amount, after = level.pay_hit(Fraction(1, 10))
     assert (amount, after.current) == (383, level.current - 383)
-    assert (after.seeded, after.paid, after.hits) == (2500, 383, 1)
+    assert (after.seeded_cents, after.paid_cents, after.hit_count) == (2500, 383, 1)
     amount, after = after.pay_hit(Fraction(9, 10))  # 345 are left, and a third
-    assert (amount, after.current, after.seeded) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
+    assert (amount, after.current, after.seeded_cents) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
     for wrong in (Fraction(0), Fraction(-1, 2), Fraction(11, 10)):
         with pytest.raises(LevelDefectiveError, match="of a level"):
             level.pay_hit(wrong)
@@ -131,22 +135,22 @@ def test_a_share_is_rounded_down_and_the_rest_stays():
 
 @pytest.mark.requirement("I-05")
 def test_after_a_share_the_base_is_refilled_from_the_hidden_pool_first():
-    level = Level.open(TERMS).contribute(50_000)
+    level = Level.open(TERMS).add_contribution(50_000)
     assert (level.current, int(level.hidden)) == (2750, 71)
     amount, after = level.pay_hit(Fraction(1, 2))
     assert (amount, after.shown_cents) == (1375, 2500)
-    assert (after.seeded - level.seeded, int(after.hidden)) == (1125 - 71, 0)
-    full = level.contribute(1_000_000)
+    assert (after.seeded_cents - level.seeded_cents, int(after.hidden)) == (1125 - 71, 0)
+    full = level.add_contribution(1_000_000)
     assert (full.shown_cents, int(full.overflow)) == (4000, 3750)
     amount, after = full.pay_hit(Fraction(1, 10))  # the overflow comes after, up to the ceiling
     assert (amount, after.shown_cents, int(after.overflow)) == (400, 4000, 3350)
-    assert (after.seeded, after.hidden) == (full.seeded, full.hidden)
+    assert (after.seeded_cents, after.hidden) == (full.seeded_cents, full.hidden)
 
 
 @pytest.mark.requirement("I-01", "I-06")
 def test_changed_terms_take_effect_after_the_win():
-    changed = Terms(base_cents=9000, increment=Fraction(1, 50))
-    level = Level.open(TERMS).change_terms(changed).contribute(200)
+    changed = LevelTerms(base_cents=9000, increment=Fraction(1, 50))
+    level = Level.open(TERMS).change_terms(changed).add_contribution(200)
     assert level.current == 2501
     _, level = level.pay_hit()
     assert (level.terms, level.shown_cents) == (changed, 9000)
@@ -155,7 +159,7 @@ def test_changed_terms_take_effect_after_the_win():
 
 def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
     """Multiply out the chances wager by wager: each stretch is hit in proportion to its length."""
-    terms = Terms(base_cents=100, increment=Fraction(1, 30), ceiling_cents=110, mystery=True)
+    terms = LevelTerms(base_cents=100, increment=Fraction(1, 30), ceiling_cents=110, is_mystery=True)
     level, still = Level.open(terms), Fraction(1)
     wagers = [40, 7, 55, 90, 40, 68]
     assert sum(wagers) * terms.increment == 10
@@ -164,7 +168,7 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
         hit_here = still * Fraction(favourable, bound)
         assert hit_here == wager * terms.increment / 10
         still -= hit_here
-        level = level.contribute(wager)
+        level = level.add_contribution(wager)
     assert still == 0
     assert level.shown_cents == 110
     assert Level.open(TERMS).compute_mystery_odds(40) is None
@@ -184,19 +188,19 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
 def test_impossible_terms_of_a_level_are_refused(wrong):
     given_ = {"base_cents": 2500, "increment": Fraction(1, 200), "ceiling_cents": 4000} | wrong
     with pytest.raises(TermsError):
-        Terms(**given_)
+        LevelTerms(**given_)
 
 
 @pytest.mark.requirement("I-14:b")
 def test_a_level_record_that_does_not_balance_is_refused():
-    record = Level.open(TERMS).contribute(900).to_json()
+    record = Level.open(TERMS).add_contribution(900).to_json()
     for change in ({"current": "2501"}, {"hidden": 0.5}, {"paid": None}, {"terms": {}}):
         with pytest.raises(LevelDefectiveError):
             Level.from_json(record | change)
     with pytest.raises(LevelDefectiveError):
         Level.open(TERMS).return_award(1)
     with pytest.raises(LevelDefectiveError):
-        Level.open(TERMS).contribute(0)
+        Level.open(TERMS).add_contribution(0)
 
 
 @pytest.mark.requirement("I-14", "I-20")
@@ -215,7 +219,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
     for what, value in happened:
         before = level
         if what == "wager":
-            level = level.contribute(value)
+            level = level.add_contribution(value)
         elif what == "hit":
             amount, level = level.pay_hit()
             paid.append(amount)
@@ -228,8 +232,8 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
         move(posting.build_change_transfers("p", before, level))
         posting.check_pool_balances("p", level, balances.__getitem__)
     assert sum(balances.values()) == 0
-    assert -balances["pool:p:startup"] == level.seeded
-    assert 0 <= level.contributed + balances["pool:p:contributed"] < 3  # the fractions, one a pool
+    assert -balances["pool:p:startup"] == level.seeded_cents
+    assert 0 <= level.contributed_amount + balances["pool:p:contributed"] < 3  # the fractions, one a pool
     balances["pool:p:current"] += 1
     with pytest.raises(LevelDefectiveError):
         posting.check_pool_balances("p", level, balances.__getitem__)
@@ -241,12 +245,12 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
 )
 def test_the_analysis_states_how_often_a_mystery_is_hit(increment, wager):
     """Walk one cycle wager by wager with the machine's own odds; the mean is what the PAR sheet says."""
-    level = Level.open(Terms(base_cents=500, increment=increment, ceiling_cents=550, mystery=True))
+    level = Level.open(LevelTerms(base_cents=500, increment=increment, ceiling_cents=550, is_mystery=True))
     still, mean, game = Fraction(1), Fraction(0), 0
     while still:
         game += 1
         favourable, bound = level.compute_mystery_odds(wager)
         here = still * min(Fraction(1), Fraction(favourable, bound))
         mean, still = mean + game * here, still - here
-        level = level.contribute(wager)
+        level = level.add_contribution(wager)
     assert 1 / mean == compute_mystery_rate(50 / (increment * wager))

@@ -10,9 +10,9 @@ from rigs.three_levels import DEAR, GAME, NO_LUCK, A, given_up, room_of
 
 from egm.kernel.events import EventType
 from egm.people import Role
-from egm.progressive.entries import LEVEL_HIT, LevelHit
+from egm.progressive.entries import LEVEL_HIT, LevelHitRegistered
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from egm.progressive.levels_page import build_level_tables
 from egm.progressive.pools import Pools
 from egm.testing.controller import create_pool
@@ -102,8 +102,10 @@ def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
 def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
     rig = room_of(tmp_path).boot()
     pool = next(iter(rig.machine.component(Pools).by_id))
-    terms = Terms(base_cents=1000, increment=Fraction(1, 50), hidden=Fraction(1, 100), ceiling_cents=1010)
-    reached = Level.open(terms).contribute(1000).pay_hit()[1].contribute(2000)
+    terms = LevelTerms(
+        base_cents=1000, increment=Fraction(1, 50), hidden_share=Fraction(1, 100), ceiling_cents=1010
+    )
+    reached = Level.open(terms).add_contribution(1000).pay_hit()[1].add_contribution(2000)
     stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
     write_undeclared(rig.machine, "test.level", state=stored)
     table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))
@@ -182,7 +184,9 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    hit = LevelHit(**{**rig.records("progressive.hit")[0], "pool": "three-levels.luck.50", "level": "luck"})
+    hit = LevelHitRegistered(
+        **{**rig.records("progressive.hit")[0], "pool": "three-levels.luck.50", "level": "luck"}
+    )
     for cents in range(1, 41):
         rig.machine.post(LEVEL_HIT, replace(hit, amount_cents=cents), entry_id=f"hit-{cents}")
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")

@@ -6,7 +6,7 @@ import pytest
 from rigs.floor_controller import RealController
 from test_progressive_link import Rig, run
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import create_levels
@@ -51,7 +51,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
             await rig.up()
             rig.room.insert(10000)
             rig.room.engine.handle(EventType.BET, value=10, options=TWO)
-            assert snapshot(rig.room.engine).progressives == ()
+            assert build_snapshot(rig.room.engine).progressives == ()
             rig.room.play()  # two cards of ten, and not one of them drawn
             assert rig.room.hands.messages[-1].progressives == ()
             rig.room.report_shown()
@@ -68,7 +68,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
     assert (hit.amount_cents, hit.paid_cents, hit.way) == (BASE_CENTS, BASE_CENTS, "hand")
     assert hit.combination == "summit-keno summit"
     (record,) = controller.real.list_level_records()
-    assert record.level.contributed == Fraction(25, 50)
+    assert record.level.contributed_amount == Fraction(25, 50)
     controller.close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from egm.progressive import messages as m
-from egm.progressive.display import Status
+from egm.progressive.display import LevelStatus
 from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, UNCOUNTED_CONTRIBUTIONS_MAX
 from egm.progressive.link import (
     AmountLocked,
@@ -61,12 +61,12 @@ class Wire:
             self.sent += messages
             for message in messages:
                 for answer in self.controller.process_message(message):
-                    self.link.receive(answer, self.now)
+                    self.link.process_message(answer, self.now)
 
     def values(self, times=1):
         for _ in range(times):
             for value in self.controller.list_values():
-                self.link.receive(value, self.now)
+                self.link.process_message(value, self.now)
 
     def wait(self, ns):
         self.now += ns
@@ -81,22 +81,22 @@ class Wire:
 @pytest.mark.requirement("I-07", "I-02")
 def test_a_level_is_available_only_while_its_controller_answers():
     wire = Wire()
-    assert wire.status is Status.DOWN
+    assert wire.status is LevelStatus.DOWN
     wire.connect()
-    assert wire.status is Status.DOWN  # enrolled, and nothing heard
+    assert wire.status is LevelStatus.DOWN  # enrolled, and nothing heard
     wire.values()
-    assert wire.status is Status.STALE  # a broker may have kept it
+    assert wire.status is LevelStatus.STALE  # a broker may have kept it
     wire.values()
-    assert wire.status is Status.UP
+    assert wire.status is LevelStatus.UP
     assert wire.link.find_displayed_amount("TOP", wire.now).amount_cents == 1500
     wire.wait(STALE)
-    assert wire.status is Status.UP
+    assert wire.status is LevelStatus.UP
     wire.wait(1)
-    assert wire.status is Status.STALE
+    assert wire.status is LevelStatus.STALE
     wire.values()
-    assert wire.status is Status.UP
+    assert wire.status is LevelStatus.UP
     wire.link.handle_disconnection()
-    assert wire.status is Status.DOWN
+    assert wire.status is LevelStatus.DOWN
 
 
 @pytest.mark.requirement("I-11")
@@ -106,7 +106,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
 
     def value(sequence, amount, falls=0):
         message = m.Value(level="TOP", sequence=sequence, time_utc="", amount_cents=amount, falls=falls)
-        wire.link.receive(message, wire.now)
+        wire.link.process_message(message, wire.now)
         return wire.link.find_displayed_amount("TOP", wire.now).amount_cents
 
     assert value(10, 1600) == 1600
@@ -118,7 +118,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     again = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     again.restore_shown_amount("TOP", 1500, 1)
     again.enrol_levels("n", 0)
-    again.receive(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
+    again.process_message(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
     assert again.find_displayed_amount("TOP", 0).amount_cents == 1500
 
 
@@ -127,14 +127,14 @@ def test_a_controller_that_refuses_the_machine_keeps_the_level_down():
     wire = Wire(create_pool(), create_pool("NOWHERE"))
     wire.connect()
     wire.values(2)
-    assert wire.status is Status.UP
-    assert wire.link.find_displayed_amount("NOWHERE", 0).status is Status.DOWN
+    assert wire.status is LevelStatus.UP
+    assert wire.link.find_displayed_amount("NOWHERE", 0).status is LevelStatus.DOWN
     (complaint,) = wire.link.take_news()
     assert complaint.code == "refused.unknown_level"
     other = Wire(create_pool(increment=Fraction(1, 71)))
     other.connect()
     other.values(2)
-    assert other.status is Status.DOWN
+    assert other.status is LevelStatus.DOWN
     assert "1/71" in other.link.take_news()[0].text
 
 
@@ -146,7 +146,9 @@ def test_contributions_during_an_outage_are_counted_once_in_order():
     assert wire.link.take_messages() == []
     wire.connect()
     assert wire.controller.counted["EGM-1", "TOP"] == 199
-    assert wire.controller.levels["TOP"].contributed == 199 * 50 * (Fraction(1, 70) + Fraction(1, 1000))
+    assert wire.controller.levels["TOP"].contributed_amount == 199 * 50 * (
+        Fraction(1, 70) + Fraction(1, 1000)
+    )
     assert not wire.link.feeders["TOP"].pending_contributions
 
 
@@ -156,18 +158,18 @@ def test_no_more_than_a_window_is_sent_ahead():
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
     link.take_messages()
-    link.receive(joined(counted=0), 0)
+    link.process_message(joined(counted=0), 0)
     assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS - 1)
     assert link.take_messages() == []
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
-    link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS)
+    link.process_message(m.Counted(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(
         range(UNCOUNTED_CONTRIBUTIONS_MAX + 1, UNCOUNTED_CONTRIBUTIONS_MAX + 11)
     )
     gap = m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
-    link.receive(gap, CONTRIBUTION_RETRY_NS)
+    link.process_message(gap, CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
 
@@ -177,10 +179,12 @@ def test_a_slow_controller_receives_nothing_twice():
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
     link.take_messages()
-    link.receive(joined(counted=0), 0)
+    link.process_message(joined(counted=0), 0)
     assert len(link.take_messages()) == 20
     for n in range(1, 10):
-        link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1))
+        link.process_message(
+            m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1)
+        )
         assert link.take_messages() == []
     link.repeat_unanswered_messages(
         9 * (CONTRIBUTION_RETRY_NS - 1) + CONTRIBUTION_RETRY_NS
@@ -192,13 +196,13 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
-    link.receive(joined(counted=3), 0)
+    link.process_message(joined(counted=3), 0)
     assert link.take_news() == [ControllerBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.repeat_unanswered_messages(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
-    link.receive(joined(counted=9), 0)
+    link.process_message(joined(counted=9), 0)
     assert link.take_news() == [ControllerAhead("TOP", 9)]
     link.queue_contribution(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
@@ -232,7 +236,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.link.drop_claim("c1")
     assert wire.link.list_open_claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
-    wire.link.receive(late, wire.now)
+    wire.link.process_message(late, wire.now)
     assert wire.link.take_news() == []  # it was told twice
 
 
@@ -241,30 +245,30 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     controller = SmallController()
     link.enrol_levels("n", 0)
     for answer in controller.process_message(link.take_messages()[0]):
-        link.receive(answer, 0)
-    link.receive(controller.list_values()[0], 0)
+        link.process_message(answer, 0)
+    link.process_message(controller.list_values()[0], 0)
     link.open_hit_claim(claim(), 0)
     (first,) = link.take_messages()
     controller.process_message(first)  # the answer is lost
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
     (second,) = link.take_messages()
     assert second == first
-    link.receive(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
-    assert controller.levels["TOP"].hits == 1
+    link.process_message(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
+    assert controller.levels["TOP"].hit_count == 1
     assert link.take_news() == [AmountLocked("c1", 1500)]
     controller.restart()
     link.open_hit_claim(claim("c2"), CONTRIBUTION_RETRY_NS)
     (third,) = link.take_messages()
-    link.receive(controller.process_message(third)[0], CONTRIBUTION_RETRY_NS)
+    link.process_message(controller.process_message(third)[0], CONTRIBUTION_RETRY_NS)
     (join,) = link.take_messages()
     assert isinstance(join, m.Join)
 
 
 def test_messages_for_another_machine_are_ignored():
     wire = Wire().connect()
-    wire.link.receive(m.Award(machine="EGM-2", level="TOP", claim="x", amount_cents=9, order=1), 0)
+    wire.link.process_message(m.Award(machine="EGM-2", level="TOP", claim="x", amount_cents=9, order=1), 0)
     assert wire.link.take_news() == []
-    wire.link.receive(m.Award(machine="EGM-1", level="TOP", claim="x", amount_cents=9, order=1), 0)
+    wire.link.process_message(m.Award(machine="EGM-1", level="TOP", claim="x", amount_cents=9, order=1), 0)
     assert wire.link.take_news()[0].code == "award"
 
 
@@ -339,7 +343,7 @@ class Storm:
             self._carry(machine, message, troubled)
         for value in self.controller.list_values():
             for machine in self.machines:
-                machine.link.receive(value, self.now)
+                machine.link.process_message(value, self.now)
 
     def _happen(self, machine, turn, troubled):
         event = self.chance.random()
@@ -350,7 +354,7 @@ class Storm:
             machine.live()
         elif event < 0.46 and troubled:
             machine.link.handle_disconnection()
-        elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is Status.DOWN:
+        elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is LevelStatus.DOWN:
             machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 
     def _carry(self, machine, message, troubled):
@@ -409,7 +413,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
     storm.controller.store.close()
     record.level.check_sums()
     wagered = sum(c.wager_cents for machine in storm.machines for c in machine.made)
-    assert record.level.contributed == wagered * Fraction(1, 70)
+    assert record.level.contributed_amount == wagered * Fraction(1, 70)
     paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
     assert paid == {claim.claim: claim.paid_cents for claim in claims}
     assert record.level.paid == sum(paid.values())
@@ -428,7 +432,7 @@ def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     level = controller.levels["TOP"]
     level.check_sums()
     wagered = sum(c.wager_cents for machine in machines for c in machine.made)
-    assert level.contributed == wagered * (Fraction(1, 70) + Fraction(1, 1000))
+    assert level.contributed_amount == wagered * (Fraction(1, 70) + Fraction(1, 1000))
     paid = {name: commit.amount_cents for machine in machines for name, commit in machine.paid.items()}
     assert paid == {name: award.amount_cents for name, award in controller.awards.items()}
     assert level.paid == sum(paid.values())

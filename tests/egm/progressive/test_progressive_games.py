@@ -10,7 +10,7 @@ from rigs.forms import fill_in
 from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.app.features import REGISTERS
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
@@ -20,7 +20,7 @@ from egm.people import Role
 from egm.play.installed_games import admit_games
 from egm.play.records.games import GameInProgress
 from egm.profiles import load_profile
-from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
@@ -114,7 +114,7 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(rig, tmp_path)
     before = again.credit_cents
     again.report_shown()
     assert again.credit_cents == before + 100 + 1500
-    assert level(again, TOP).hits == 1
+    assert level(again, TOP).hit_count == 1
     again.close()
 
 
@@ -135,7 +135,7 @@ def test_a_mystery_must_be_hit_by_its_ceiling(rig):
     )
     for _ in range(90):
         one_game(machine)
-    assert level(machine, MYSTERY).hits == 1
+    assert level(machine, MYSTERY).hit_count == 1
     start = machine.records("game.start")[-1]
     assert start["mystery"] == []  # certain: no number was needed
     assert start["hits"][0]["amount_cents"] == 550
@@ -238,7 +238,7 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
 @pytest.mark.requirement("C-11", "I-02", "I-04", "I-05")
 def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     machine = rig(*(B, NO_LUCK, MISS) * 2)
-    shown = snapshot(machine.engine).progressives
+    shown = build_snapshot(machine.engine).progressives
     assert [(v.level, v.amount_cents, v.status, v.mystery) for v in shown] == [
         ("top", 1500, "up", False),
         ("luck", 500, "up", False),
@@ -246,11 +246,11 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     ]
     for _ in range(2):
         one_game(machine)
-    grown = snapshot(machine.engine).progressives
+    grown = build_snapshot(machine.engine).progressives
     assert [view.amount_cents for view in grown] == [level(machine, view.id).shown_cents for view in grown]
     assert grown[0].amount_cents > shown[0].amount_cents
     machine.engine.handle(EventType.BET, value=20)
-    assert snapshot(machine.engine).progressives[0].amount_cents == 3000
+    assert build_snapshot(machine.engine).progressives[0].amount_cents == 3000
 
 
 @pytest.mark.requirement("I-03")
@@ -291,14 +291,14 @@ def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
 
 # ---------------------------------------------------------------------------------------------- a controller's
 @pytest.mark.requirement("I-07")
-@pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
+@pytest.mark.parametrize("status", [LevelStatus.STALE, LevelStatus.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(rig, status):
     machine = rig(B, NO_LUCK, MISS, levels=LINKED)
     machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, Status.UP)
+    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, LevelStatus.UP)
     machine.play()
     assert machine.state is State.PLAYING
 
@@ -310,7 +310,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     machine.close()
     again = room_of(tmp_path, levels=LINKED).boot()
     assert again.state is State.AWAITING_AWARD
-    assert [n.code for n in snapshot(again.engine).notices] == ["award_awaited"]
+    assert [n.code for n in build_snapshot(again.engine).notices] == ["award_awaited"]
     again.engine.handle(EventType.PLAY)
     assert again.notice == "refused.awaiting_award"
     before = again.credit_cents
@@ -449,7 +449,7 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
         rig.insert(2000)
     first.play()
     second.play()
-    assert level(first, TOP).hits == 1
+    assert level(first, TOP).hit_count == 1
     first.report_shown()
     second.report_shown()
     first.play()
@@ -457,7 +457,7 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     won = 1500 + 100 // 70
     assert second.credit_cents == 2000 - 50 + 100 + won
     assert first.credit_cents == 2000 - 2 * (50 - 15)
-    assert level(first, TOP).contributed == Fraction(150, 70)
+    assert level(first, TOP).contributed_amount == Fraction(150, 70)
     reading = first.journal.meters()
     assert reading.select(position=2).value("mach_progressive") == won
     assert reading.select(position=1).value("mach_progressive") == 0

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, FixedFace, awaiting, place, room_of
 from rigs.voids import NOT_PAID, void_by_an_earlier_version
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.clock import SystemClock
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
@@ -26,7 +26,7 @@ from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import Pools, list_available_bets
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
@@ -109,7 +109,7 @@ class Rig:
         return self
 
     def view(self):
-        levels = snapshot(self.room.engine).progressives
+        levels = build_snapshot(self.room.engine).progressives
         return next(level for level in levels if level.id == self.watched)
 
     async def one_game(self):
@@ -122,7 +122,7 @@ class Rig:
 @pytest.fixture
 def controller(monkeypatch):
     monkeypatch.setattr("egm.testing.controller.ODDS", Fraction(3, 8))
-    terms = Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+    terms = LevelTerms(base_cents=1500, increment=Fraction(1, 70), hidden_share=Fraction(1, 1000))
     return SmallController("TOP", terms=terms)
 
 
@@ -152,7 +152,7 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
 
     run(life())
     kept = controller.levels["TOP"]
-    assert kept.contributed == 350 * (Fraction(1, 70) + Fraction(1, 1000))
+    assert kept.contributed_amount == 350 * (Fraction(1, 70) + Fraction(1, 1000))
 
 
 @pytest.mark.requirement("I-15", "A-08")
@@ -178,7 +178,7 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
 
     run(first())
     run(second())
-    assert controller.levels["TOP"].contributed == 250 * (Fraction(1, 70) + Fraction(1, 1000))
+    assert controller.levels["TOP"].contributed_amount == 250 * (Fraction(1, 70) + Fraction(1, 1000))
 
 
 @pytest.mark.requirement("I-09")
@@ -397,7 +397,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
             controller.counted["TEST-1", "TOP"] = 1
-            controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).contribute(50)
+            controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).add_contribution(50)
             rig.wire.up = True
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 3)
             assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
@@ -407,7 +407,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
 
     run(life())
-    assert controller.levels["TOP"].contributed == 200 * (Fraction(1, 70) + Fraction(1, 1000))
+    assert controller.levels["TOP"].contributed_amount == 200 * (Fraction(1, 70) + Fraction(1, 1000))
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")

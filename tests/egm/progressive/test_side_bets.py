@@ -29,7 +29,7 @@ from rigs.three_levels import FixedFace
 from rigs.voids import besides_the_void, void_by_an_earlier_version
 
 import paytables
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
@@ -48,7 +48,7 @@ from tools.audit.verify import Auditor
 
 
 def views(rig):
-    return snapshot(rig.engine).progressives
+    return build_snapshot(rig.engine).progressives
 
 
 def worth(machine):
@@ -130,7 +130,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
     bet(machine, ante=1)
     assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
-    assert snapshot(machine.engine).shut == ("raise",)
+    assert build_snapshot(machine.engine).shut == ("raise",)
 
 
 @pytest.mark.requirement("I-03", "I-18")
@@ -138,7 +138,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
 def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, levels, cents):
     machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
-    assert snapshot(machine.engine).shut == ("raise", "progressive")
+    assert build_snapshot(machine.engine).shut == ("raise", "progressive")
     bet(machine, ante=1)
     chosen = machine.machine.selection
     bet(machine, ante=1, progressive=1)
@@ -343,8 +343,8 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     told = machine.hands.messages[-1]
     assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
     pot = level(machine, f"{TABLE}.jackpot.100")
-    assert (pot.contributed, pot.paid, pot.hits) == (100, 20_001_00, 2)
-    assert (pot.current, pot.seeded) == (10_000_00, 30_000_00)
+    assert (pot.contributed_amount, pot.paid, pot.hits) == (100, 20_001_00, 2)
+    assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
     assert [hit["amount_cents"] for hit in machine.records("progressive.hit")] == [10_001_00, 10_000_00]

@@ -73,8 +73,8 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
         1000_00,
     )
     (record,) = controller.real.list_level_records()
-    assert (record.level.current, record.level.contributed) == (BASE, 50)
-    assert record.level.seeded == BASE + 999_55
+    assert (record.level.current, record.level.contributed_amount) == (BASE, 50)
+    assert record.level.seeded_cents == BASE + 999_55
     controller.close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
@@ -150,7 +150,7 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
         async with life_of(tmp_path, controller, PAIR) as rig:
             await rig.up()
             begin(rig)
-            await rig.until(lambda: controller.real.list_level_records()[0].level.contributed)
+            await rig.until(lambda: controller.real.list_level_records()[0].level.contributed_amount)
             forged = Claim(**claim, claim="X", share=Fraction(1, 2))
             (answer,) = controller.process_message(forged)
             assert (answer.type, answer.reason) == ("refused", "other_odds")

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from egm.progressive.level import Level, Terms
+from egm.progressive.level import Level, LevelTerms
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from paytables import compute_mystery_rate
 
 STAKE = 7
-TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
+TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, is_mystery=True)
 SALT = 1 << 256
 
 
@@ -36,7 +36,7 @@ def winner(trigger, level):
     wager = 0
     while True:
         wager += 1
-        level = level.contribute(STAKE)
+        level = level.add_contribution(STAKE)
         if level.current >= trigger.amount:
             return wager
 
@@ -45,8 +45,8 @@ def winner(trigger, level):
 @pytest.mark.parametrize("start", [Fraction(100), Fraction(301, 3), Fraction(109)])
 def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
     """All secrets that can be drawn: each wager but the last has the same number of them."""
-    level = replace(Level.open(TERMS), current=start, seeded=0, contributed=start)
-    points = drawn(0, start).points
+    level = replace(Level.open(TERMS), current=start, seeded_cents=0, contributed_amount=start)
+    points = drawn(0, start).point_count
     wins = Counter(winner(drawn(value, start), level) for value in range(points))
     step = STAKE * TERMS.increment
     share = points * step / (110 - start)
@@ -60,25 +60,25 @@ def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
 
 def test_the_distribution_is_that_of_the_machines_own_mystery():
     level = Level.open(TERMS)
-    points = drawn(0).points
+    points = drawn(0).point_count
     left = points
     for wager in range(1, 6):
         favourable, bound = level.compute_mystery_odds(STAKE)
         now = sum(1 for value in range(points) if winner(drawn(value), Level.open(TERMS)) == wager)
         assert Fraction(now, left) == Fraction(favourable, bound)
         left -= now
-        level = level.contribute(STAKE)
+        level = level.add_contribution(STAKE)
     assert left == 0
 
 
 def test_a_mystery_prize_is_won_by_its_ceiling_and_only_by_a_wager():
-    assert drawn(drawn(0).points - 1).amount == 110
-    assert 100 < drawn(0).amount <= 100 + STAKE * TERMS.increment
+    assert drawn(drawn(0).point_count - 1).trigger_amount == 110
+    assert 100 < drawn(0).trigger_amount <= 100 + STAKE * TERMS.increment
     for start in (Fraction(110), Fraction(1000)):  # an overflow may start it at its ceiling
         full = drawn(0, start)
-        assert (full.points, full.amount) == (1, start)
+        assert (full.point_count, full.trigger_amount) == (1, start)
     with pytest.raises(TriggerError, match="no mystery"):
-        drawn(0, terms=replace(TERMS, mystery=False))
+        drawn(0, terms=replace(TERMS, is_mystery=False))
 
 
 @pytest.mark.requirement("I-15")

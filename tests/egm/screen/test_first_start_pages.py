@@ -14,7 +14,7 @@ from egm.app.first_start.steps import list_profiles
 from egm.app.first_start.wizard import FirstStartWizard, build_steps
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
-from egm.progressive.enrolment import Stick, compute_key_digest, read_request
+from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
@@ -39,7 +39,7 @@ async def walked(folder):
     state = StateFolder(folder / "state")
     state.prepare()
     draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
-    stick, authority = Stick(folder / "stick"), folder / "floor"
+    stick, authority = EnrolmentStick(folder / "stick"), folder / "floor"
     stick.path.write_bytes(bytes(1 << 15))
     make_authority(authority, StoppedClock().now())
     link = LinkEnrolmentStep(LinkCertificateFolder.for_state_folder(state.root), stick, StoppedClock().now)

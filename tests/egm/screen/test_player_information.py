@@ -14,7 +14,7 @@ from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import WordPainter
 from test_picture import Watcher
 
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot as build_machine_snapshot
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.events import EventType
 from egm.kernel.messages import Handpay, ProgressiveWin, Protection, Reminder, Tilt
@@ -761,7 +761,7 @@ STOPPED = [
 def test_a_fault_that_stops_no_game_is_shown_in_the_status_line(tmp_path, published, language, code):
     machine = MachineRig(tmp_path).boot()
     machine.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
-    (notice,) = snapshot(machine.engine).notices
+    (notice,) = build_machine_snapshot(machine.engine).notices
     machine.close()
     assert (notice.code, notice.severity) == (f"fault.{code}", "warning")
     view = build_idle_view(published, published[0], language)
@@ -784,7 +784,7 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
 ):
     machine = MachineRig(tmp_path).boot()
     machine.engine.handle(EventType.FAULT_RAISED, code=f"bill_acceptor.{code}", detail="")
-    (notice,) = snapshot(machine.engine).notices
+    (notice,) = build_machine_snapshot(machine.engine).notices
     machine.close()
     view = build_idle_view(published, published[0], language)
     told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
@@ -820,7 +820,7 @@ def test_the_machines_numbers_are_on_the_screen(published, language, layout, kin
 @pytest.mark.requirement("J-15:a")
 def test_the_machine_sends_its_numbers_to_its_screen(tmp_path):
     rig = MachineRig(tmp_path)
-    sent = snapshot(rig.engine)
+    sent = build_machine_snapshot(rig.engine)
     assert (sent.serial, sent.operator_number) == ("TEST-1", "7")
     rig.close()
 
@@ -1051,7 +1051,7 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     game = next(one for one in published if one.id == "maple-classic")
     view = build_idle_view(published, game, language)
     machine = MachineRig(tmp_path, profile=place).boot()
-    sent = snapshot(machine.engine)
+    sent = build_machine_snapshot(machine.engine)
     machine.close()
     view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
     texts = Texts(language)

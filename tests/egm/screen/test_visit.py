@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from egm.app.view import build_game_view, snapshot
+from egm.app.view import build_game_view, build_snapshot
 from egm.app.wiring import build_event_from_intent, find_lit_tower_lights
 from egm.gaming_day import GamingDay
 from egm.kernel.events import EventType
@@ -88,7 +88,7 @@ class Visit:
 
     def listen(self):
         """Hear everything the machine has said since, its snapshot first, as its link says it."""
-        self.view = apply_message(self.view, snapshot(self.room.engine))
+        self.view = apply_message(self.view, build_snapshot(self.room.engine))
         for message in self.room.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
         self.heard = len(self.room.hands.messages)
@@ -210,7 +210,7 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
 @pytest.mark.requirement("N-01:c")
 def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, theme):
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
-    view = apply_message(View(now=100.0), snapshot(room.engine))
+    view = apply_message(View(now=100.0), build_snapshot(room.engine))
     utc = room.clock.now()
     shown = Picture(theme).texts(view).clock(view.time_utc)
     assert shown == Texts("en", ZoneInfo("America/Toronto")).clock(utc.isoformat())
@@ -259,8 +259,8 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     at.room.close()
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
-    assert snapshot(rig.engine).win_cents == 0
-    said = format_notice(at.stage, snapshot(rig.engine).notices[0])
+    assert build_snapshot(rig.engine).win_cents == 0
+    said = format_notice(at.stage, build_snapshot(rig.engine).notices[0])
     assert said == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()
 
@@ -357,7 +357,7 @@ def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
 @pytest.mark.parametrize(("profile", "balance"), [("quebec-casino", "20,00 $"), ("monaco", "20,00 €")])
 def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profile, balance):
     room = MachineRig(tmp_path, profile=profile).boot().insert(2000)
-    view = apply_message(View(now=100.0), snapshot(room.engine))
+    view = apply_message(View(now=100.0), build_snapshot(room.engine))
     shown = Picture(theme)._build_stage(view).money(view.snapshot.credit_cents)
     assert shown.replace("\xa0", " ") == balance
     room.close()

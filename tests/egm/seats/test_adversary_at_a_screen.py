@@ -17,7 +17,7 @@ import pytest
 from test_nothing_of_other_hands import BOARD, TO_THE_LAST_CHECK, answer, deal
 from test_void_rounds import ROUNDS
 
-from egm.app.view import build_game_view, snapshot
+from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import GameSlot, StateFolder
 from egm.kernel.messages import Hello
 from egm.links.screen.private import make_token
@@ -110,7 +110,7 @@ class Adversary:
         )
 
     def snapshot(self):
-        return snapshot(self.rig.engine)
+        return build_snapshot(self.rig.engine)
 
     def send_news(self):
         """Send the messages that the machine has made for this position since, as its station does."""

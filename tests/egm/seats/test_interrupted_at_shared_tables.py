@@ -67,7 +67,7 @@ def list_claims(folder):
 def check_claims(folder, game, count):
     """Check that every position's stake is claimed once, and is carried over if players win each other's stakes."""
     claims = list_claims(folder)
-    assert sum(claim.proposed.amount for claim in claims.values()) == count * BILL_CENTS
+    assert sum(claim.claim.amount for claim in claims.values()) == count * BILL_CENTS
     games = [claim for name, claim in claims.items() if name.startswith("game:")]
     assert len(games) == count
     if game in ROUNDS and "pai-gow" not in game:
@@ -128,7 +128,7 @@ def test_a_memory_clear_carries_over_a_round_under_a_players_bank(seats, tmp_pat
     assert find_asked(rooms) is not None
     assert audit(rooms, tmp_path) == []
     claims = list_claims(tmp_path)
-    assert sum(claim.proposed.amount for claim in claims.values()) == before_cents
+    assert sum(claim.claim.amount for claim in claims.values()) == before_cents
     assert {claims[f"game:{n}"].possible_decisions for n in (1, 2, 3)} == {("carried",)}
     clear_with_decisions(tmp_path)
     rooms = seats(game, count=3)
@@ -150,7 +150,7 @@ def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(se
     rooms[0].close()
     check_claims(tmp_path, HOLDEM, 3)
     claims = list_claims(tmp_path)
-    stakes = {name: claim.proposed.amount for name, claim in claims.items() if name.startswith("game:")}
+    stakes = {name: claim.claim.amount for name, claim in claims.items() if name.startswith("game:")}
     assert stakes == {"game:1": 200 * 25, "game:2": 160 * 25, "game:3": 300 * 25}
 
 
@@ -172,8 +172,8 @@ def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_p
     shared = read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest)
     rooms[0].close()
     claims = list_claims(tmp_path)
-    assert sum(claim.proposed.amount for claim in claims.values()) == count * BILL_CENTS - kept_cents
-    assert claims["game:2"].proposed.amount == paid_cents
+    assert sum(claim.claim.amount for claim in claims.values()) == count * BILL_CENTS - kept_cents
+    assert claims["game:2"].claim.amount == paid_cents
     by_hand = (
         {"game_2": build_paid_decision(paid_cents)} if "paid" in claims["game:2"].possible_decisions else {}
     )

@@ -9,7 +9,7 @@ import test_player_bank_in_common as player_bank
 import test_poker_room_in_common as room
 from rigs.rounds import TURN_SECONDS_MAX
 
-from egm.app.view import build_game_view, snapshot
+from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.events import EventType
 from egm.kernel.messages import Hello
@@ -42,7 +42,7 @@ def read_notice(rig, language):
     """Return what the position's screen shows of the machine's latest notice."""
     messages = (
         Hello(games=list_game_views(rig.machine.selection.game_id)),
-        snapshot(rig.engine),
+        build_snapshot(rig.engine),
     )
     view = View(now=100.0, active_at=100.0)
     for message in (*messages, *rig.hands.messages):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from egm.app.features import FEATURES
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
@@ -260,7 +260,7 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     result = (find_open_game(one.machine).outcome.display["result"],)
 
     def told(rig):
-        return snapshot(rig.engine).results
+        return build_snapshot(rig.engine).results
 
     one.report_shown()
     assert [told(rig) for rig in (one, two, other)] == [result, (), result]

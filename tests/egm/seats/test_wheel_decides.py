@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from rigs.forms import TWO, fill_in
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.config.cabinet_file import GameSlot
-from egm.devices.interface import CommLost, Devices, WheelPhase, WheelTurned
+from egm.devices.interface import Devices, LineLost, WheelPhase, WheelTurned
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
@@ -297,7 +297,7 @@ def in_the_menu(room):
 @pytest.mark.parametrize("name", ["refund_game", "forfeit_game"])
 def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
     in_the_menu(room)
-    (form,) = (form for form in MENU.forms if form.id == name)
+    (form,) = (form for form in SERVICE_MENU.forms if form.id == name)
     assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.submission_guards)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
@@ -445,7 +445,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     bet(first)
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
-        process_device_report(first.machine, CommLost(device="wheel", why="planted"))
+        process_device_report(first.machine, LineLost(device="wheel", why="planted"))
     second.machine.component(Devices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]

@@ -3,9 +3,9 @@
 import pytest
 
 from egm.app.features import REGISTERS
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices import interface as device
-from egm.devices.interface import Note, PrintState
+from egm.devices.interface import Banknote, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, calibrate_touch
@@ -92,7 +92,7 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     assert coins == 3
     assert rig.records("test.started")[-1]["coins"] == 3
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0)
+        PayoutRecord(payout_id=payout_id, ordered_coins=3, event_counter_before=0, paid_counter_before=0)
     )
     rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
@@ -127,7 +127,7 @@ def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
 def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
     rig = menu.room
     menu.touch("device:bill").touch("take")
-    rig.hands.offered[9] = Note(500)
+    rig.hands.offered[9] = Banknote(500)
     rig.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
     rig.engine.handle(EventType.BILL_RETURNED, reason="ordered")
     rig.engine.handle(EventType.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
@@ -162,12 +162,14 @@ def test_leaving_the_menu_ends_every_test(menu):
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_device_page_shows_the_devices_live_state(menu):
     bench = menu.machine.component(ServiceDesk).workbench
-    bench.store_report(device.Identified(device="io", identity="board 3.1"))
+    bench.store_report(device.DeviceIdentified(device="io", identity="board 3.1"))
     bench.store_report(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
     )
     bench.store_report(device.ButtonPressed(device="io", button="play"))
-    bench.store_report(device.Escrowed(device="bill", escrow=3, content=device.Barcode("910000000000000000")))
+    bench.store_report(
+        device.PaperInEscrow(device="bill", escrow=3, content=device.Barcode("910000000000000000"))
+    )
     menu.touch("device:io")
     lines = menu.lines()
     assert lines["Identifies as"] == "board 3.1"
@@ -206,7 +208,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", felt_by(turned))
     assert menu.page.title.value == "service.menu.devices"
-    shown = snapshot(rig.engine).touch
+    shown = build_snapshot(rig.engine).touch
     for x, y in (
         (0, 0),
         (COORDINATE_UNIT, 0),

@@ -130,11 +130,11 @@ def test_a_lost_ticket_stays_locked_until_a_ruling(rig, tmp_path, decided, state
     number = lose_ticket(rig)
     rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert again.store.get(number).state is TicketState.PENDING  # nobody else can have it paid
+    assert again.store.find_ticket(number).state is TicketState.PENDING  # nobody else can have it paid
     rule(again, 1000)
     assert again.state is State.TILT  # it is worth all or nothing
     rule(again, decided)
-    assert (again.state, again.store.get(number).state) == (State.IDLE, state)
+    assert (again.state, again.store.find_ticket(number).state) == (State.IDLE, state)
     assert again.journal.balance_cents(PAID) == decided
     assert number not in str(register(again))
     again.offer_ticket(number)
@@ -156,9 +156,9 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
     rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     if list_disputed_amounts(again.machine):
-        assert again.store.get(number).state is TicketState.PENDING
+        assert again.store.find_ticket(number).state is TicketState.PENDING
         rule(again, 2000)
-    assert again.store.get(number).state is TicketState.REDEEMED
+    assert again.store.find_ticket(number).state is TicketState.REDEEMED
     assert again.journal.balance_cents(PAID) == 2000
     again.close()
 
@@ -183,7 +183,7 @@ def pay_five(rig):
     rig.engine.handle(EventType.CASH_OUT)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
     )
     return payout_id
 
@@ -273,7 +273,7 @@ def test_a_payout_without_its_hopper_ends(coins, tmp_path):
 @pytest.mark.parametrize("written", range(3))
 def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, written):
     rig = coins.room
-    doubt = DisputedCoins(why="2 coins were accepted", least_cents=50, most_cents=400)
+    doubt = DisputedCoins(reason="2 coins were accepted", smallest_cents=50, largest_cents=400)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
         rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)

@@ -397,7 +397,7 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
         fill_in(printing, "orphan_ticket", **ONE, number=number, **place)
         assert printing.notice == "refused.location_is_stated"
     fill_in(printing, "orphan_ticket", **ONE, number=f" {number} ", place="floor, exit B")
-    assert printing.store.get(number).state is TicketState.REDEEMED
+    assert printing.store.find_ticket(number).state is TicketState.REDEEMED
     assert printing.journal.balance_cents("house:orphan") == 2000
     (line,) = register(printing, "orphans")
     assert line["kind"] == "ticket"
@@ -421,10 +421,10 @@ def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, t
     number = printing.cash_out_ticket()
     monkeypatch.setattr(type(printing.machine.installed(TicketDesk)), "redeem_commit", lambda *_: None)
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
-    assert printing.store.get(number).state is TicketState.PENDING
+    assert printing.store.find_ticket(number).state is TicketState.PENDING
     monkeypatch.undo()
     after = again(printing, tmp_path)
-    assert after.store.get(number).state is TicketState.REDEEMED
+    assert after.store.find_ticket(number).state is TicketState.REDEEMED
     after.close()
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
@@ -400,7 +400,7 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     identity, before = rig.machine.identity, read_technical_sheet(rig.journal).current_values
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
-    asked = {field.name for row in MENU.forms for field in row.fields}
+    asked = {field.name for row in SERVICE_MENU.forms for field in row.fields}
     assert not asked & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
     with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
@@ -410,7 +410,7 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     menu.fill("release")
     number = NUMBERS[Role.MANAGER]
     both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR])}
-    for row in MENU.forms:  # a form's event carries its own fields and no others
+    for row in SERVICE_MENU.forms:  # a form's event carries its own fields and no others
         if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}

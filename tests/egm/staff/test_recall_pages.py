@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rigs.positions import open_positions
 
 from egm.app.features import FEATURES
-from egm.devices.interface import Identified
+from egm.devices.interface import DeviceIdentified
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
@@ -322,8 +322,8 @@ def test_a_register_of_a_machine_with_several_positions_states_the_position(tmp_
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     bench = rig.machine.component(ServiceDesk).workbench
     bench.kind_by_device_name = {"bill": "bill_acceptor", "printer": "ticket_printer"}
-    bench.store_report(Identified(device="bill", identity="UBA-10 V1.00"))
-    bench.store_report(Identified(device="printer", identity="TCLSIM100"))
+    bench.store_report(DeviceIdentified(device="bill", identity="UBA-10 V1.00"))
+    bench.store_report(DeviceIdentified(device="printer", identity="TCLSIM100"))
     lines = Menu(rig).sign_in(Role.INSPECTOR).touch("software").lines()
     identities = lines["Bill acceptor"], lines["Ticket printer"]
     assert identities == ("bill  UBA-10 V1.00", "printer  TCLSIM100")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egm.app.features import FEATURES, MENU
-from egm.app.view import snapshot
+from egm.app.features import FEATURES, SERVICE_MENU
+from egm.app.view import build_snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
@@ -87,10 +87,10 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():
     """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
-    pages = [entry.create_page() for entry in MENU.pages]
+    pages = [entry.create_page() for entry in SERVICE_MENU.pages]
     assert pages
     assert all(isinstance(page.entered_values, Mapping) and not page.entered_values for page in pages)
-    filling = FormFillingPage(MENU.forms[0])
+    filling = FormFillingPage(SERVICE_MENU.forms[0])
     filling.entered_values["reason"] = "belt slips"
     assert MenuPage in FormFillingPage.__mro__
     assert filling.entered_values == {"reason": "belt slips"}
@@ -270,10 +270,10 @@ def test_a_pin_is_stored_nowhere(menu):
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
     reached = menu.collect_all_actions()
-    for entry in MENU.pages:
+    for entry in SERVICE_MENU.pages:
         allowed = entry.permission is None or entry.permission in find_permissions(role)
         assert (entry.id in reached) is allowed, entry.id
-    hidden = next((entry.id for entry in MENU.pages if entry.id not in reached), None)
+    hidden = next((entry.id for entry in SERVICE_MENU.pages if entry.id not in reached), None)
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
         assert menu.notice == "service.refused.not_offered"
@@ -289,9 +289,9 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
-    assert {entry.subject for entry in MENU.pages} == set(MENU_SUBJECTS)
-    assert {form.subject for form in MENU.forms} == {"", *MENU_SUBJECTS}
-    for lines in (MENU.pages, MENU.forms):
+    assert {entry.subject for entry in SERVICE_MENU.pages} == set(MENU_SUBJECTS)
+    assert {form.subject for form in SERVICE_MENU.forms} == {"", *MENU_SUBJECTS}
+    for lines in (SERVICE_MENU.pages, SERVICE_MENU.forms):
         assert len({each.id for each in lines}) == len(lines)
 
 
@@ -511,9 +511,9 @@ def test_an_untouched_menu_signs_out(menu):
         (timeout,) = create_service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
-        timeout.process_change(snapshot(menu.room.engine))
+        timeout.process_change(build_snapshot(menu.room.engine))
         await expired.wait()
-        timeout.process_change(snapshot(menu.room.engine))
+        timeout.process_change(build_snapshot(menu.room.engine))
         assert timeout._timer is None
 
     asyncio.run(session())

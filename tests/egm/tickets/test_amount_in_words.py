@@ -3,7 +3,7 @@
 import pytest
 
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.words import format_amount_in_words, to_english_words, to_french_words
+from egm.tickets.words import format_amount_in_words, spell_in_english, spell_in_french
 
 FRENCH = {
     0: "zéro", 1: "un", 16: "seize", 17: "dix-sept", 20: "vingt", 21: "vingt et un", 22: "vingt-deux",
@@ -30,12 +30,12 @@ ENGLISH = {
 
 @pytest.mark.parametrize(("number", "words"), FRENCH.items())
 def test_amounts_in_french_words_follow_its_grammar(number, words):
-    assert to_french_words(number) == words
+    assert spell_in_french(number) == words
 
 
 @pytest.mark.parametrize(("number", "words"), ENGLISH.items())
-def test_amounts_in_english_words_follow_its_grammar(number, words):
-    assert to_english_words(number) == words
+def test_english_grammar(number, words):
+    assert spell_in_english(number) == words
 
 
 def read_french(text):
@@ -83,11 +83,11 @@ def read_english(text):
 def test_every_number_in_words_is_read_back():
     numbers = [*range(2_200), *range(2_200, 10**6, 997), *(10**6 * n + 80 * n for n in range(1, 999, 7))]
     for number in numbers:
-        assert read_french(to_french_words(number)) == number
-        assert read_english(to_english_words(number)) == number
+        assert read_french(spell_in_french(number)) == number
+        assert read_english(spell_in_english(number)) == number
     assert (
-        len({to_french_words(n) for n in numbers})
-        == len({to_english_words(n) for n in numbers})
+        len({spell_in_french(n) for n in numbers})
+        == len({spell_in_english(n) for n in numbers})
         == len(set(numbers))
     )
 

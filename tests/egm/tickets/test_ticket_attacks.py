@@ -11,7 +11,7 @@ from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerDamaged, TicketOr
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import compute_row_digest
-from egm.tickets.redemption import Reason, Redemption
+from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
 from egm.tickets.store import TicketStore
 
 
@@ -29,11 +29,11 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
     right = office.clock.wall
     office.clock.wall = datetime(year, 1, 19, 3, 14, 8, tzinfo=UTC)
     office.desk.redeem_begin("in-1", number)
-    list(office.store.records())
+    list(office.store.iter_records())
     office.clock.wall = right
     if year > right.year:
-        assert isinstance(office.desk.redeem_begin("in-2", number), Redemption)
-    assert TicketState.EXPIRED not in {move.state for move in office.store.get(number).moves}
+        assert isinstance(office.desk.redeem_begin("in-2", number), TicketRedemption)
+    assert TicketState.EXPIRED not in {move.state for move in office.store.find_ticket(number).moves}
 
 
 def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
@@ -41,10 +41,10 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     office = Office(tmp_path, date_is_known=lambda: known[0])
     number = office.issued().number
     office.clock.pass_days(400)
-    assert office.desk.redeem_begin("in-1", number).reason is Reason.EXPIRED
+    assert office.desk.redeem_begin("in-1", number).reason is TicketRefusalReason.EXPIRED
     known[0] = False
-    assert office.desk.prepare("c", 500, denomination_cents=1).reason is Reason.CLOCK
-    assert isinstance(office.desk.redeem_begin("in-2", number), Redemption)
+    assert office.desk.prepare_ticket("c", 500, denomination_cents=1).reason is TicketRefusalReason.CLOCK
+    assert isinstance(office.desk.redeem_begin("in-2", number), TicketRedemption)
 
 
 # ---------------------------------------------------------------- ids that come again
@@ -60,17 +60,17 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
 )
 def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, asked):
     what = {"amount_cents": 500, "denomination_cents": 25}
-    first = office.desk.prepare("cashout-7", **what)
-    assert office.desk.prepare("cashout-7", **what) == first
+    first = office.desk.prepare_ticket("cashout-7", **what)
+    assert office.desk.prepare_ticket("cashout-7", **what) == first
     with pytest.raises(TicketOrderError, match="under this id the ledger has"):
-        office.desk.prepare("cashout-7", **(what | asked))
+        office.desk.prepare_ticket("cashout-7", **(what | asked))
 
 
 def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):
     """A journal that was wiped makes its ids again: the old ticket of $100 must not be printed for $5."""
     office.issued("cashout-7", 10_000)
     with pytest.raises(TicketOrderError, match=r"under this id the ledger has .* 10000 cents, issued"):
-        office.desk.prepare("cashout-7", 500, denomination_cents=25)
+        office.desk.prepare_ticket("cashout-7", 500, denomination_cents=25)
 
 
 @pytest.mark.requirement("H-07")
@@ -86,7 +86,7 @@ def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
 def forged_line(office, cents=999_999):
     """A whole ticket, chained by whoever has no key: reserved and issued in one line."""
     rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
-    place, before = office.store.end
+    place, before = office.store.last_move
     line = []
     for row in rows:
         place += 1
@@ -109,7 +109,7 @@ def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, offic
         log.write(line)
     with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):
         office.desk.redeem_begin("in-1", "919999999999990001")
-    assert office.store.get("919999999999990001") is None
+    assert office.store.find_ticket("919999999999990001") is None
     office.store.close()
     with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):
         TicketStore.open(tmp_path, key=KEY)
@@ -138,7 +138,7 @@ def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
         path.unlink()
     with TicketStore.open(first, second=second, key=KEY) as store:
         assert store.restoration_text == f"{FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
-        assert store.get(number).state is TicketState.ISSUED
+        assert store.find_ticket(number).state is TicketState.ISSUED
 
 
 def test_a_missing_ledger_is_not_created_unless_requested(tmp_path):
@@ -152,8 +152,8 @@ def test_a_reader_writes_nothing(tmp_path, office):
     office.store.close()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "-shm" not in path.name}
     with TicketStore.open(tmp_path, key=KEY, read_only=True) as store:
-        assert store.verify() == 2
-        assert store.get(number).state is TicketState.ISSUED
+        assert store.verify_moves() == 2
+        assert store.find_ticket(number).state is TicketState.ISSUED
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "-shm" not in path.name}
     assert {name: data for name, data in after.items() if data} == {n: d for n, d in before.items() if d}
     with (tmp_path / LOG_NAME).open("ab") as log:
@@ -162,4 +162,4 @@ def test_a_reader_writes_nothing(tmp_path, office):
         TicketStore.open(tmp_path, key=KEY, read_only=True, prove=False) as store,
         pytest.raises(TicketLedgerDamaged, match="move 3 was altered after it was written"),
     ):
-        store.verify()
+        store.verify_moves()

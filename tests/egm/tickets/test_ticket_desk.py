@@ -14,7 +14,7 @@ from egm.tickets.numbers import (
     is_secure_enhanced,
     is_system_number,
 )
-from egm.tickets.redemption import Reason, Redemption, Refusal
+from egm.tickets.redemption import TicketRedemption, TicketRefusal, TicketRefusalReason
 
 
 @pytest.fixture
@@ -24,22 +24,22 @@ def office(tmp_path):
 
 @pytest.mark.requirement("H-07")
 def test_a_ticket_is_issued_and_redeemed(office):
-    ticket = office.desk.prepare("cashout-7", 1234, denomination_cents=25)
+    ticket = office.desk.prepare_ticket("cashout-7", 1234, denomination_cents=25)
     assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
-    assert office.store.get(ticket.number).state is TicketState.RESERVED
-    assert office.desk.redeem_begin("in-1", ticket.number).reason is Reason.NOT_PRINTED
+    assert office.store.find_ticket(ticket.number).state is TicketState.RESERVED
+    assert office.desk.redeem_begin("in-1", ticket.number).reason is TicketRefusalReason.NOT_PRINTED
     office.desk.record_printed(ticket.number)
     taken = office.desk.redeem_begin("in-2", ticket.number)
-    assert taken == Redemption(redemption_id="in-2", ticket=ticket)
-    assert office.store.get(ticket.number).state is TicketState.PENDING
+    assert taken == TicketRedemption(redemption_id="in-2", ticket=ticket)
+    assert office.store.find_ticket(ticket.number).state is TicketState.PENDING
     office.desk.redeem_commit("in-2")
-    assert office.store.get(ticket.number).state is TicketState.REDEEMED
-    assert office.desk.redeem_begin("in-3", ticket.number).reason is Reason.REDEEMED
+    assert office.store.find_ticket(ticket.number).state is TicketState.REDEEMED
+    assert office.desk.redeem_begin("in-3", ticket.number).reason is TicketRefusalReason.REDEEMED
 
 
 @pytest.mark.requirement("H-07", "H-08")
 def test_every_step_repeated_counts_once(office):
-    tickets = {office.desk.prepare("cashout-7", 1234, denomination_cents=25) for _ in range(3)}
+    tickets = {office.desk.prepare_ticket("cashout-7", 1234, denomination_cents=25) for _ in range(3)}
     (ticket,) = tickets
     for _ in range(3):
         office.desk.record_printed(ticket.number)
@@ -52,54 +52,54 @@ def test_every_step_repeated_counts_once(office):
         office.desk.redeem_commit("in-2")
     with pytest.raises(TicketOrderError, match="already used"):  # it is money no more, under any id
         office.desk.redeem_begin("in-2", ticket.number)
-    actions = [move.action.value for move in office.store.get(ticket.number).moves]
+    actions = [move.action.value for move in office.store.find_ticket(ticket.number).moves]
     assert actions == ["reserve", "issue", "lock", "release", "lock", "redeem"]
 
 
 @pytest.mark.requirement("H-07")
 def test_steps_out_of_order_are_refused_and_change_nothing(office):
-    reserved = office.desk.prepare("a", 500, denomination_cents=25).number
+    reserved = office.desk.prepare_ticket("a", 500, denomination_cents=25).number
     with pytest.raises(TicketOrderError, match="because no ticket was locked under this id"):
         office.desk.redeem_commit("never")
     office.desk.redeem_abort("never", "the cut came before the lock")
-    office.desk.failed(reserved, "paper out")
-    office.desk.failed(reserved, "paper out")
+    office.desk.record_failed_print(reserved, "paper out")
+    office.desk.record_failed_print(reserved, "paper out")
     with pytest.raises(TicketOrderError, match="issue is not possible while the ticket is void"):
         office.desk.record_printed(reserved)
     number = office.issued("b").number
     with pytest.raises(TicketOrderError, match="fail is not possible while the ticket is issued"):
-        office.desk.failed(number, "too late")
+        office.desk.record_failed_print(number, "too late")
     office.desk.redeem_begin("in-1", number)
     office.desk.redeem_abort("in-1", "returned")
     with pytest.raises(TicketOrderError, match="because the redemption ended in another way"):
         office.desk.redeem_commit("in-1")
     with pytest.raises(TicketOrderError, match="already used"):
         office.desk.redeem_begin("in-1", number)
-    assert [r.state for r in office.store.records()] == [TicketState.ISSUED, TicketState.VOID]
+    assert [r.state for r in office.store.iter_records()] == [TicketState.ISSUED, TicketState.VOID]
 
 
 @pytest.mark.requirement("H-07")
 def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
     number = office.issued().number
     other = Office(tmp_path, serial="EGM-0000002")
-    assert isinstance(other.desk.redeem_begin("theirs", number), Redemption)
-    assert office.desk.redeem_begin("ours", number).reason is Reason.PENDING
+    assert isinstance(other.desk.redeem_begin("theirs", number), TicketRedemption)
+    assert office.desk.redeem_begin("ours", number).reason is TicketRefusalReason.PENDING
     assert office.desk.find_unfinished().redemptions == ()
     assert [r.redemption_id for r in other.desk.find_unfinished().redemptions] == ["theirs"]
     other.desk.redeem_abort("theirs", "returned")
-    assert isinstance(office.desk.redeem_begin("ours", number), Redemption)
+    assert isinstance(office.desk.redeem_begin("ours", number), TicketRedemption)
 
 
 @pytest.mark.requirement("H-08")
 def test_a_restart_finds_unfinished_tickets(office):
     printed = office.issued("a").number
-    open_ticket = office.desk.prepare("b", 700, denomination_cents=25)
+    open_ticket = office.desk.prepare_ticket("b", 700, denomination_cents=25)
     office.desk.redeem_begin("in-1", printed)
     office.restart()
     unfinished = office.desk.find_unfinished()
     assert [(r.issue_id, r.ticket) for r in unfinished.tickets] == [("b", open_ticket)]
     assert [(r.redemption_id, r.ticket.number) for r in unfinished.redemptions] == [("in-1", printed)]
-    office.desk.failed(open_ticket.number, "power cut")
+    office.desk.record_failed_print(open_ticket.number, "power cut")
     office.desk.redeem_commit("in-1")
     assert office.desk.find_unfinished().tickets == office.desk.find_unfinished().redemptions == ()
 
@@ -111,80 +111,90 @@ def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
     assert ticket.expires_at.isoformat() == "2026-04-01T04:00:00+00:00"
     second = office.issued("b").number
     office.clock.wall = ticket.expires_at.replace(hour=3, minute=59, second=59)
-    assert isinstance(office.desk.redeem_begin("just", second), Redemption)
+    assert isinstance(office.desk.redeem_begin("just", second), TicketRedemption)
     office.clock.wall = ticket.expires_at
-    assert office.desk.redeem_begin("late", ticket.number) == Refusal(
-        Reason.EXPIRED, "good until 2026-04-01 04:00:00 UTC"
+    assert office.desk.redeem_begin("late", ticket.number) == TicketRefusal(
+        TicketRefusalReason.EXPIRED, "good until 2026-04-01 04:00:00 UTC"
     )
-    assert office.store.get(ticket.number).state is TicketState.ISSUED  # asking writes nothing
+    assert office.store.find_ticket(ticket.number).state is TicketState.ISSUED  # asking writes nothing
     office.desk.redeem_commit("just")  # locked in time
     office.clock.pass_days(-10)
-    assert isinstance(office.desk.redeem_begin("again", ticket.number), Redemption)
+    assert isinstance(office.desk.redeem_begin("again", ticket.number), TicketRedemption)
 
 
 @pytest.mark.requirement("H-11")
 def test_an_amount_above_the_limit_is_refused_for_a_ticket_but_not_a_receipt(office):
-    prepare = office.desk.prepare
-    assert prepare("a", 1_000_001, denomination_cents=1).reason is Reason.ABOVE_LIMIT
+    prepare = office.desk.prepare_ticket
+    assert prepare("a", 1_000_001, denomination_cents=1).reason is TicketRefusalReason.ABOVE_LIMIT
     assert prepare("b", 1_000_000, denomination_cents=1).amount_cents == 1_000_000
     assert prepare("c", 1_000_001, TicketKind.HANDPAY_RECEIPT, denomination_cents=1).amount_cents == 1_000_001
-    assert len(list(office.store.records())) == 2
+    assert len(list(office.store.iter_records())) == 2
 
 
 def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, office):
     receipt = office.issued("a", kind=TicketKind.JACKPOT_RECEIPT).number
-    assert office.desk.redeem_begin("1", receipt).reason is Reason.WRONG_KIND
+    assert office.desk.redeem_begin("1", receipt).reason is TicketRefusalReason.WRONG_KIND
     number = office.issued("b").number
     euro = Office(tmp_path, serial="EGM-2", rules=replace(RULES, currency="EUR"))
-    assert euro.desk.redeem_begin("2", number) == Refusal(Reason.CURRENCY, "CAD")
+    assert euro.desk.redeem_begin("2", number) == TicketRefusal(TicketRefusalReason.CURRENCY, "CAD")
     wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
-    assert office.desk.redeem_begin("3", wrong).reason is Reason.MISREAD
-    assert office.desk.redeem_begin("4", "").reason is Reason.MISREAD
+    assert office.desk.redeem_begin("3", wrong).reason is TicketRefusalReason.MISREAD
+    assert office.desk.redeem_begin("4", "").reason is TicketRefusalReason.MISREAD
     unknown = Office(tmp_path / "elsewhere").issued("x", kind=TicketKind.RESTRICTED).number
-    assert office.desk.redeem_begin("5", unknown).reason is Reason.UNKNOWN
+    assert office.desk.redeem_begin("5", unknown).reason is TicketRefusalReason.UNKNOWN
 
 
 @pytest.mark.requirement("H-09")
 def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
-    office = Office(tmp_path, rules=replace(RULES, allowance=3))
-    failed = office.desk.prepare("f", 100, denomination_cents=1).number
-    office.desk.failed(failed, "jam")
+    office = Office(tmp_path, rules=replace(RULES, unread_own_tickets_max=3))
+    failed = office.desk.prepare_ticket("f", 100, denomination_cents=1).number
+    office.desk.record_failed_print(failed, "jam")
     numbers = [office.issued(str(n)).number for n in range(3)]
-    assert office.desk.prepare("4", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
+    assert (
+        office.desk.prepare_ticket("4", 100, denomination_cents=1).reason
+        is TicketRefusalReason.ALLOWANCE_USED
+    )
     assert [r.ticket.number for r in office.desk.list_unreported()] == numbers
     office.desk.mark_reported(numbers[0])
     office.desk.mark_reported(numbers[0])
-    assert office.desk.prepare("4", 100, denomination_cents=1).amount_cents == 100
-    assert office.desk.prepare("5", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
+    assert office.desk.prepare_ticket("4", 100, denomination_cents=1).amount_cents == 100
+    assert (
+        office.desk.prepare_ticket("5", 100, denomination_cents=1).reason
+        is TicketRefusalReason.ALLOWANCE_USED
+    )
 
 
 @pytest.mark.requirement("H-05")
 def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
     office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
-    assert office.desk.prepare("a", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
-    office.desk.enrol(0xABCDEF, 0x001233)
-    assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
+    assert (
+        office.desk.prepare_ticket("a", 100, denomination_cents=1).reason is TicketRefusalReason.NOT_ENROLLED
+    )
+    office.desk.store_enrolment(0xABCDEF, 0x001233)
+    assert office.desk.prepare_ticket("a", 100, denomination_cents=1).number == "002860850951067985"
     office.restart()
-    assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
-    assert office.desk.prepare("b", 100, denomination_cents=1).number == create_secure_enhanced_number(
+    assert office.desk.prepare_ticket("a", 100, denomination_cents=1).number == "002860850951067985"
+    assert office.desk.prepare_ticket("b", 100, denomination_cents=1).number == create_secure_enhanced_number(
         0xABCDEF, 0x001235
     )
-    office.desk.enrol(0xABCDEF, 0xFFFFFF)
-    office.desk.prepare("c", 100, denomination_cents=1)
-    assert office.desk.enrolment.sequence == 0
+    office.desk.store_enrolment(0xABCDEF, 0xFFFFFF)
+    office.desk.prepare_ticket("c", 100, denomination_cents=1)
+    assert office.desk.current_enrolment.sequence == 0
 
 
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
     office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
-    office.desk.enrol(0xABCDEF, 0)
+    office.desk.store_enrolment(0xABCDEF, 0)
     for n in range(150):
-        number = office.desk.prepare(f"a{n}", 100, denomination_cents=1).number
-        office.desk.failed(number, "jam")
-    office.desk.enrol(0xABCDEF, 0)
-    assert office.desk.prepare("b", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
-    fresh = office.desk.prepare("b", 100, denomination_cents=1).number
+        number = office.desk.prepare_ticket(f"a{n}", 100, denomination_cents=1).number
+        office.desk.record_failed_print(number, "jam")
+    office.desk.store_enrolment(0xABCDEF, 0)
+    assert (
+        office.desk.prepare_ticket("b", 100, denomination_cents=1).reason is TicketRefusalReason.NOT_ENROLLED
+    )
+    fresh = office.desk.prepare_ticket("b", 100, denomination_cents=1).number
     assert fresh == create_secure_enhanced_number(0xABCDEF, 151)
 
 
@@ -192,11 +202,11 @@ def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
 def test_the_hosts_number_is_used_once(tmp_path):
     office = Office(tmp_path, reads=is_system_number)
     number = "071234567890123456"
-    ticket = office.desk.prepare("a", 100, denomination_cents=1, number=number)
+    ticket = office.desk.prepare_ticket("a", 100, denomination_cents=1, number=number)
     assert ticket.number == "071234567890123456"
-    assert office.desk.prepare("a", 100, denomination_cents=1, number=number) == ticket
+    assert office.desk.prepare_ticket("a", 100, denomination_cents=1, number=number) == ticket
     with pytest.raises(TicketOrderError, match="because its number or id is already used"):
-        office.desk.prepare("b", 100, denomination_cents=1, number=number)
+        office.desk.prepare_ticket("b", 100, denomination_cents=1, number=number)
 
 
 @pytest.mark.requirement("E-06", "G-17")
@@ -205,7 +215,7 @@ def test_no_unredeemed_number_is_shown_in_full(office):
     office.desk.redeem_begin("in", numbers[39])
     office.desk.redeem_commit("in")
     office.desk.redeem_begin("pending", numbers[38])  # in an acceptor, and not redeemed yet
-    history = list(office.store.records())[:35]
+    history = list(office.store.iter_records())[:35]
     assert history[1].state is TicketState.PENDING
     assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))
     assert history[0].shown_number == numbers[39]
@@ -229,5 +239,5 @@ def test_a_stuck_source_of_numbers_stops_the_machine(tmp_path):
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: 0))
     office.issued("a")
     with pytest.raises(TicketOrderError, match="no unused ticket number was found"):
-        office.desk.prepare("b", 100, denomination_cents=1)
-    assert len(list(office.store.records())) == 1
+        office.desk.prepare_ticket("b", 100, denomination_cents=1)
+    assert len(list(office.store.iter_records())) == 1

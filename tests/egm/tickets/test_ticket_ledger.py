@@ -19,7 +19,7 @@ from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerU
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import LIFE_CYCLE, TicketAction
-from egm.tickets.redemption import Redemption
+from egm.tickets.redemption import TicketRedemption
 from egm.tickets.store import TicketStore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ def redeem_all(folder, serial, numbers, start, won):
     start.wait()
     for number in numbers:
         answer = office.desk.redeem_begin(f"{serial}-{number}", number)
-        if isinstance(answer, Redemption):
+        if isinstance(answer, TicketRedemption):
             office.desk.redeem_commit(answer.redemption_id)
             won.put((number, serial))
     won.put((None, serial))
@@ -60,9 +60,9 @@ def test_of_two_machines_exactly_one_redeems_a_ticket(tmp_path):
         machine.join()
         assert machine.exitcode == 0
     assert sorted(number for number, _ in winners) == sorted(numbers)
-    by_ledger = {r.ticket.number: r.lock.by for r in office.store.records(TicketState.REDEEMED)}
+    by_ledger = {r.ticket.number: r.lock.by for r in office.store.iter_records(TicketState.REDEEMED)}
     assert by_ledger == dict(winners)
-    assert office.store.verify() == 40 * 4
+    assert office.store.verify_moves() == 40 * 4
 
 
 def issue_some(folder, serial, start):
@@ -83,9 +83,9 @@ def test_machines_that_share_a_new_ledger_number_their_own_tickets(tmp_path):
         assert machine.exitcode == 0
     with TicketStore.open(tmp_path, key=KEY) as store:
         for n in (1, 2):
-            sequences = [r.ticket.sequence for r in store.records(machine_serial=f"EGM-{n}")]
+            sequences = [r.ticket.sequence for r in store.iter_records(machine_serial=f"EGM-{n}")]
             assert sequences == list(range(20, 0, -1))
-        assert store.verify() == 80
+        assert store.verify_moves() == 80
 
 
 # ---------------------------------------------------------------- the life
@@ -107,17 +107,17 @@ def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state,
     with TicketStore.open(tmp_path, key=KEY) as store:
         number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
         for step in PATHS[state]:
-            store.move(number, step, at=NOW, by="m", redemption_id="r")
+            store.record_move(number, step, at=NOW, by="m", redemption_id="r")
         before = store.require_ticket(number)
         assert before.state is state
         needs, leaves = LIFE_CYCLE[action]
         if state in needs:
-            assert store.move(number, action, at=NOW, by="m", redemption_id="x").state is leaves
+            assert store.record_move(number, action, at=NOW, by="m", redemption_id="x").state is leaves
         else:
             with pytest.raises(
                 TicketOrderError, match=f"{action} is not possible while the ticket is {state}"
             ):
-                store.move(number, action, at=NOW, by="m", redemption_id="x")
+                store.record_move(number, action, at=NOW, by="m", redemption_id="x")
             assert store.require_ticket(number) == before
 
 
@@ -127,13 +127,13 @@ def test_a_group_of_changes_is_made_completely_or_not_at_all(tmp_path):
 
         def issue_and_redeem():
             with store.transaction():
-                store.move(number, TicketAction.ISSUE, at=NOW, by="m")
-                store.move(number, TicketAction.REDEEM, at=NOW, by="m")
+                store.record_move(number, TicketAction.ISSUE, at=NOW, by="m")
+                store.record_move(number, TicketAction.REDEEM, at=NOW, by="m")
 
         with pytest.raises(TicketOrderError, match="redeem is not possible while the ticket is issued"):
             issue_and_redeem()
         assert store.require_ticket(number).state is TicketState.RESERVED
-        store.verify()
+        store.verify_moves()
 
 
 @pytest.mark.requirement("H-15")
@@ -141,14 +141,16 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
     office = Office(tmp_path)
     for n in range(6):
         office.issued(str(n), 100 * (n + 1))
-    numbers = [r.ticket.number for r in office.store.records()]
+    numbers = [r.ticket.number for r in office.store.iter_records()]
     office.desk.redeem_begin("a", numbers[0])
     office.desk.redeem_begin("b", numbers[1])
     office.desk.redeem_commit("b")
     office.issued("x", 5000, kind=TicketKind.RESTRICTED)
-    office.desk.failed(office.desk.prepare("y", 70, denomination_cents=1).number, "paper out")
-    office.store.move(office.issued("z", 80).number, TicketAction.EXPIRE, at=NOW, by="m")
-    sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.sums()}
+    office.desk.record_failed_print(
+        office.desk.prepare_ticket("y", 70, denomination_cents=1).number, "paper out"
+    )
+    office.store.record_move(office.issued("z", 80).number, TicketAction.EXPIRE, at=NOW, by="m")
+    sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.list_totals()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
         (TicketState.ISSUED, TicketKind.RESTRICTED): (1, 5000),
@@ -157,7 +159,7 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
         (TicketState.VOID, TicketKind.CASHABLE): (1, 70),
         (TicketState.EXPIRED, TicketKind.CASHABLE): (1, 80),
     }
-    assert sum(s.amount_cents for s in office.store.sums() if s.is_owed) == 6600
+    assert sum(s.amount_cents for s in office.store.list_totals() if s.is_owed) == 6600
 
 
 # ---------------------------------------------------------------- damage and refusals
@@ -187,15 +189,15 @@ def lived(folder):
         office.issued(str(n))
     number = office.store.find_by_issue("2").ticket.number
     office.desk.redeem_begin("r", number)
-    records = list(office.store.records())
+    records = list(office.store.iter_records())
     office.store.close()
     return records
 
 
 def reopened(folder):
     with TicketStore.open(folder, key=KEY) as store:
-        store.verify()
-        return store.restoration_text, list(store.records())
+        store.verify_moves()
+        return store.restoration_text, list(store.iter_records())
 
 
 @pytest.mark.requirement("A-02", "A-04")
@@ -252,7 +254,7 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
     assert reopened(tmp_path) == (lost if keep in {0, 1} else "", records)
     office = Office(tmp_path)
     office.issued("more")
-    assert office.store.verify() == 13
+    assert office.store.verify_moves() == 13
 
 
 @pytest.mark.requirement("A-02", "A-04")
@@ -271,11 +273,14 @@ def test_a_damaged_log_is_written_again(tmp_path):
         assert spoilt != log
         (tmp_path / LOG_NAME).write_bytes(spoilt)
         with TicketStore.open(tmp_path, key=KEY) as store:
-            assert store.verify() == 11  # looks at every line, and mends
+            assert store.verify_moves() == 11  # looks at every line, and mends
             assert store.restoration_text.startswith("tickets.moves written again from tickets.sqlite")
-            assert list(store.records()) == records
+            assert list(store.iter_records()) == records
         with TicketStore.open(tmp_path, key=KEY) as store:
-            assert (store.verify(), store.restoration_text) == (11, "")  # what was written again can be read
+            assert (store.verify_moves(), store.restoration_text) == (
+                11,
+                "",
+            )  # what was written again can be read
 
 
 def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
@@ -324,9 +329,9 @@ def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_pat
     with_hands_on(tmp_path, *GAGS, CHANGES[0])
     with TicketStore.open(tmp_path, key=KEY, prove=False) as store:
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
-            store.get(records[-1].ticket.number)
+            store.find_ticket(records[-1].ticket.number)
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
-            store.verify()
+            store.verify_moves()
     assert reopened(tmp_path)[1] == records
 
 
@@ -387,7 +392,7 @@ def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
         office.desk.redeem_begin("r", number)
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert isinstance(office.desk.redeem_begin("r", number), Redemption)
+    assert isinstance(office.desk.redeem_begin("r", number), TicketRedemption)
 
 
 # ---------------------------------------------------------------- the ticket as JSON

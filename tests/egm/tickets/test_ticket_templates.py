@@ -29,7 +29,7 @@ def test_a_ticket_states_every_required_field(place, language):
     """Values a regulation wants, looked for in the printed words themselves."""
     template = load_template(place)
     ticket = a_ticket(amount_cents=123_456, duplicate=True, currency="EUR" if place == "monaco" else "CAD")
-    printed = template.texts(ticket, language)
+    printed = template.build_texts(ticket, language)
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
     date = "01/03/2026" if place == "monaco" else "2026-03-01"
     last = "31/03/2026" if place == "monaco" else "2026-03-31"
@@ -46,7 +46,7 @@ def test_a_ticket_states_every_required_field(place, language):
 @pytest.mark.requirement("H-03")
 def test_the_coupon_of_quebecs_video_lotteries():
     """S-13.1 r.7 s.9, field by field."""
-    printed = load_template("quebec-vlt").texts(a_ticket(amount_cents=100_000), "fr")
+    printed = load_template("quebec-vlt").build_texts(a_ticket(amount_cents=100_000), "fr")
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
     assert "LOTERIE VIDÉO / VIDEO LOTTERY" in everything  # the scheme's name
     assert "Maison du Jeu – Licence 70-1234" in everything  # the licence holder
@@ -60,23 +60,27 @@ def test_the_coupon_of_quebecs_video_lotteries():
 def test_every_template_has_its_languages():
     bilingual, single = load_template("quebec-casino"), load_template("generic")
     ticket = a_ticket()
-    assert bilingual.texts(ticket, "fr") == bilingual.texts(ticket, "en")
-    assert single.texts(ticket, "fr")["kind"] == "BON D'ENCAISSEMENT"
-    assert single.texts(ticket, "en")["kind"] == "CASHOUT VOUCHER"
-    assert single.texts(ticket, "de") == single.texts(ticket, "en")
+    assert bilingual.build_texts(ticket, "fr") == bilingual.build_texts(ticket, "en")
+    assert single.build_texts(ticket, "fr")["kind"] == "BON D'ENCAISSEMENT"
+    assert single.build_texts(ticket, "en")["kind"] == "CASHOUT VOUCHER"
+    assert single.build_texts(ticket, "de") == single.build_texts(ticket, "en")
 
 
 @pytest.mark.requirement("H-10")
 def test_a_ticket_without_a_limit_of_time_says_so():
-    assert load_template("generic").texts(a_ticket(expires_at=None), "fr")["expires"].endswith("sans limite")
+    assert (
+        load_template("generic")
+        .build_texts(a_ticket(expires_at=None), "fr")["expires"]
+        .endswith("sans limite")
+    )
 
 
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("place", PLACES)
 def test_only_a_duplicate_says_duplicate(place):
     template = load_template(place)
-    assert template.texts(a_ticket(), "fr")["duplicate"] == ""
-    assert "DUPLICATA" in template.texts(a_ticket(duplicate=True), "fr")["duplicate"]
+    assert template.build_texts(a_ticket(), "fr")["duplicate"] == ""
+    assert "DUPLICATA" in template.build_texts(a_ticket(duplicate=True), "fr")["duplicate"]
 
 
 @pytest.mark.requirement("H-02")
@@ -89,23 +93,25 @@ def test_every_printer_can_print_every_field_every_time(place, kind):
     for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
         ticket = a_ticket(kind=kind, currency=currency, **changes)
         for language in ("en", "fr"):
-            job = template.job("cashout-1", ticket, language)
+            job = template.build_job("cashout-1", ticket, language)
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
-            assert tuple(job.fields) == template.names
-            assert template.kinds[kind][language] in template.texts(ticket, language)["kind"]
+            assert tuple(job.fields) == template.field_names
+            assert template.kinds[kind][language] in template.build_texts(ticket, language)["kind"]
             tcl.PrintTicket("0", (*job.fields.values(), job.barcode)).encode()
             ithaca.encode_ticket(list(job.fields.values()), job.barcode)
 
 
 def test_a_field_that_a_printer_lacks_is_named():
-    job = load_template("monaco").job("1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr")
+    job = load_template("monaco").build_job(
+        "1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr"
+    )
     assert job.fields["amount"] == "123,45 EUR"
     assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
     odd = Venue(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
-    assert load_template("generic").job("1", a_ticket(house=odd), "fr").fields["site"] == (
+    assert load_template("generic").build_job("1", a_ticket(house=odd), "fr").fields["site"] == (
         "L'OEuf d'or       - Osaka ?? N1"
     )
-    coupon = load_template("quebec-vlt").job("1", a_ticket(), "fr")
+    coupon = load_template("quebec-vlt").build_job("1", a_ticket(), "fr")
     assert coupon.fields["validation"] == "CONTROLE / CONTROL  91-1234-5678-9012-3456"
 
 

@@ -22,11 +22,11 @@ from rigs.display import open_display
 
 from egm.app.features import FEATURES, check_claims_cover_owed_values, list_staff_registers
 from egm.app.process import MachineProcess
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
 from egm.features.memory_clear.carrying import inspect_claims
-from egm.features.memory_clear.claim_book import Claim, ClaimMaker
+from egm.features.memory_clear.claim_book import ClaimMaker, ClearanceClaim
 from egm.features.memory_clear.records import CLAIM_CARRIED
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
@@ -82,7 +82,7 @@ def rig(tmp_path):
 
 
 def notices_of(rig: MachineRig) -> list[str]:
-    return [notice.code for notice in snapshot(rig.engine).notices]
+    return [notice.code for notice in build_snapshot(rig.engine).notices]
 
 
 def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
@@ -119,7 +119,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
     ):
-        now = snapshot(rig.engine).model_copy(update={"language": language})
+        now = build_snapshot(rig.engine).model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
             picture.draw(
                 surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
@@ -326,7 +326,9 @@ def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
     cents, state = book.old_state[name], book.take_values(name)
     book.add(
-        Claim("songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED, state=state),))
+        ClearanceClaim(
+            "songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED, state=state),)
+        )
     )
 
 
@@ -338,7 +340,7 @@ def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     write_undeclared(rig.machine, "songs.paid", state={Tab.SONGS: 300})
     rig.close()
     (claim,) = inspect_claims(tmp_path, features).proposals
-    assert (claim.id, claim.proposed.amount) == ("songs", 300)
+    assert (claim.id, claim.claim.amount) == ("songs", 300)
     clear_with_decisions(tmp_path, features=features)
     again = MachineRig(tmp_path, features=features).boot()
     assert again.machine.memory.get(Tab.SONGS) == 300

@@ -21,7 +21,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
-from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.options import AMOUNT_OPTIONS
@@ -65,7 +65,7 @@ def open_linked_seat(folder: Path) -> MachineRig:
     link = FixedFace()
     rig.machine.component(LevelDisplays).link = link
     insert_and_bet(rig)
-    link.now = DisplayedAmount(1700, Status.DOWN)
+    link.now = DisplayedAmount(1700, LevelStatus.DOWN)
     return rig
 
 

@@ -74,7 +74,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
         expiry_date=day,
         restricted_pool=1,
     )
-    transfers.order(order, asset_number=7)
+    transfers.order_transfer(order, asset_number=7)
     transfers.acknowledge_result()
     entries = read_signed_entries(rig)
     ended = entry(

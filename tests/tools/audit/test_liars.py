@@ -14,7 +14,7 @@ from journals import make_state
 from rigs.lies import audit_findings, read_signed_entries, remove_entries, remove_residual_terms
 
 from egm.app.entries import record_generator_event
-from egm.devices.interface import Devices, Note
+from egm.devices.interface import Banknote, Devices
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
@@ -95,7 +95,9 @@ def coins(rig):
         rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = rig.hands.payouts[-1]
-        record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
+        record = PayoutRecord(
+            payout_id=payout_id, ordered_coins=ordered, event_counter_before=0, paid_counter_before=0
+        )
         rig.ledgers.payout_ledger.open_payout(record)
         rig.ledgers.payout_ledger.close_payout(payout_id, paid, doubt)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -387,7 +389,7 @@ def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
 def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
-        rig.ledger.reserve_credit_before_stacking(Note(told), 0)
+        rig.ledger.reserve_credit_before_stacking(Banknote(told), 0)
     else:
         rig.ledgers.coin_ledger.credit_coins_in(((told, True),), 1)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]

@@ -7,7 +7,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
-from egm.links.gat.codec import GatCommand, Packet
+from egm.links.gat.codec import GatCommand, GatPacket
 from egm.links.gat.port import create_gat_port
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host_money import HostMoney
@@ -76,7 +76,9 @@ def test_disputed_coins(audited, tmp_path):
         rig.insert(500)
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, coins = rig.hands.payouts[-1]
-        payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
+        payout = PayoutRecord(
+            payout_id=payout_id, ordered_coins=coins, event_counter_before=0, paid_counter_before=0
+        )
         rig.ledgers.payout_ledger.open_payout(payout)
         if seen:
             rig.ledgers.payout_ledger.record_coins_paid(payout_id, seen)
@@ -86,7 +88,7 @@ def test_disputed_coins(audited, tmp_path):
     rig.ledgers.payout_ledger.record_uncommanded_coins(4, "4 coins left")
     rule(rig, 0)
     rig.ledgers.coin_ledger.credit_coins_in(
-        ((100, True),), 7, DisputedCoins(why="2 coins", least_cents=50, most_cents=400)
+        ((100, True),), 7, DisputedCoins(reason="2 coins", smallest_cents=50, largest_cents=400)
     )
     rule(rig, 225)
 
@@ -104,7 +106,7 @@ def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
     file = load_cabinet().model_copy(update={"gat": Gat()})
     [port] = create_gat_port(MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.happen))
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
-        port._service.answer(Packet(GatCommand.INITIATE, b"\xba\x00" + words))
+        port._service.answer(GatPacket(GatCommand.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):
             port._service.store_result({"chance": "ab" * 20})
 

@@ -4,13 +4,13 @@ import pytest
 
 from egm.errors import OperatorError
 from egm.testing.machine import MachineRig
-from egm.tickets.cage import Cage
+from egm.tickets.cage import TicketCage
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import EMPTY_LOG_END
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.redemption import Refusal
+from egm.tickets.redemption import TicketRefusal
 from egm.tickets.restoration import restore_ticket_ledger
 from egm.tickets.store import HEAD_FILE_NAME, HEAD_PURPOSE, TicketStore, encode_head, read_ledger_head
 from meters import open_view
@@ -28,7 +28,7 @@ def paid(tmp_path):
     files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in files}
     with open_machine_ledger(tmp_path, read_only=False) as store:
-        assert not isinstance(Cage(store, rig.clock, "Luc").pay_ticket(number), Refusal)
+        assert not isinstance(TicketCage(store, rig.clock, "Luc").pay_ticket(number), TicketRefusal)
         store.merge_write_ahead_log()
     return number, before, rig
 

@@ -12,14 +12,14 @@ from rigs.ticket_office import RULES, Office, StandingClock
 
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
-from egm.tickets.cage import Cage, Payee, iter_register_lines
+from egm.tickets.cage import TicketCage, TicketPayee, iter_register_lines
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system_number
 from egm.tickets.record import TicketAction
-from egm.tickets.redemption import Reason, Redemption
+from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
 from egm.tickets.store import HEAD_PURPOSE
 from egm.tickets.templates import CageRules, load_template
 from meters import Journal, Transaction, Transfer
@@ -27,7 +27,7 @@ from meters.copies import SECOND_FOLDER
 from tools.cli import main
 
 CREDIT = "credit:1:cashable"
-PAYEE = Payee("Anne Tremblay", "5, rue Racine, Chicoutimi")
+PAYEE = TicketPayee("Anne Tremblay", "5, rue Racine, Chicoutimi")
 
 
 PIN = "8053"
@@ -61,21 +61,24 @@ def office(tmp_path, staff):
 
 @pytest.fixture
 def cage(office):
-    return Cage(office.store, office.clock, "Luc")
+    return TicketCage(office.store, office.clock, "Luc")
 
 
 @pytest.fixture
 def two(office):
-    return Cage(office.store, office.clock, "Luc", second="Mia")
+    return TicketCage(office.store, office.clock, "Luc", second="Mia")
 
 
 @pytest.mark.requirement("H-07", "H-12")
 def test_a_ticket_is_paid_once(office, cage):
     number = office.issued(amount_cents=4200).number
-    assert isinstance(cage.pay_ticket(number), Redemption)
+    assert isinstance(cage.pay_ticket(number), TicketRedemption)
     refused = cage.pay_ticket(number)
-    assert (refused.reason, refused.detail) == (Reason.REDEEMED, "2026-03-01 14:05:09 UTC, cage:Luc")
-    assert office.desk.redeem_begin("r", number).reason is Reason.REDEEMED
+    assert (refused.reason, refused.detail) == (
+        TicketRefusalReason.REDEEMED,
+        "2026-03-01 14:05:09 UTC, cage:Luc",
+    )
+    assert office.desk.redeem_begin("r", number).reason is TicketRefusalReason.REDEEMED
     assert [m.by for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
 
 
@@ -83,26 +86,31 @@ def test_a_ticket_is_paid_once(office, cage):
 def test_what_the_cage_does_not_pay(office, cage):
     pending = office.issued("p").number
     office.desk.redeem_begin("r", pending)
-    assert cage.pay_ticket(pending).reason is Reason.PENDING
-    assert cage.pay_ticket(office.issued("q", kind=TicketKind.RESTRICTED).number).reason is Reason.WRONG_KIND
-    assert isinstance(cage.pay_ticket(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), Redemption)
-    reserved = office.desk.prepare("n", 100, denomination_cents=1).number
-    assert cage.pay_ticket(reserved).reason is Reason.NOT_PRINTED
-    assert cage.pay_ticket("12").reason is Reason.MISREAD
-    assert cage.pay_ticket("9" * 18).reason is Reason.UNKNOWN
+    assert cage.pay_ticket(pending).reason is TicketRefusalReason.PENDING
+    assert (
+        cage.pay_ticket(office.issued("q", kind=TicketKind.RESTRICTED).number).reason
+        is TicketRefusalReason.WRONG_KIND
+    )
+    assert isinstance(
+        cage.pay_ticket(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), TicketRedemption
+    )
+    reserved = office.desk.prepare_ticket("n", 100, denomination_cents=1).number
+    assert cage.pay_ticket(reserved).reason is TicketRefusalReason.NOT_PRINTED
+    assert cage.pay_ticket("12").reason is TicketRefusalReason.MISREAD
+    assert cage.pay_ticket("9" * 18).reason is TicketRefusalReason.UNKNOWN
 
 
 @pytest.mark.requirement("H-14")
 def test_the_register_of_coupons_of_500_dollars(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, template="quebec-vlt"))
-    cage = Cage(office.store, office.clock, "Luc")
+    cage = TicketCage(office.store, office.clock, "Luc")
     below, above = office.issued("a", 49_999).number, office.issued("b", 50_000).number
-    assert isinstance(cage.pay_ticket(below), Redemption)
-    for payee in (None, Payee("Anne", " "), Payee("", "somewhere")):
+    assert isinstance(cage.pay_ticket(below), TicketRedemption)
+    for payee in (None, TicketPayee("Anne", " "), TicketPayee("", "somewhere")):
         with pytest.raises(OperatorError, match="name and address are required"):
             cage.pay_ticket(above, payee)
         assert office.store.require_ticket(above).state is TicketState.ISSUED
-    assert isinstance(cage.pay_ticket(above, PAYEE), Redemption)
+    assert isinstance(cage.pay_ticket(above, PAYEE), TicketRedemption)
     (line,) = iter_register_lines(office.store)
     assert (line.payee, line.record.ticket.amount_cents, line.payment_move.by) == (PAYEE, 50_000, "cage:Luc")
     assert line.payment_move.at == office.clock.now().replace(microsecond=0)
@@ -113,8 +121,8 @@ def test_a_duplicate_is_the_same_ticket(office, two):
     ticket = office.issued()
     again = two.reprint_ticket(ticket.number, "the paper tore")
     assert again == replace(ticket, duplicate=True)
-    assert load_template("generic").texts(again, "en")["duplicate"] == "DUPLICATE"
-    assert isinstance(office.desk.redeem_begin("r", ticket.number), Redemption)
+    assert load_template("generic").build_texts(again, "en")["duplicate"] == "DUPLICATE"
+    assert isinstance(office.desk.redeem_begin("r", ticket.number), TicketRedemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
         two.reprint_ticket(ticket.number, "once more")
 
@@ -128,7 +136,7 @@ def test_void(office, two):
         "why": "paid by hand",
         "second": "Mia",
     }
-    assert two.pay_ticket(number).reason is Reason.VOID
+    assert two.pay_ticket(number).reason is TicketRefusalReason.VOID
     with pytest.raises(OperatorError, match="no ticket has this number"):
         two.void_ticket("9" * 18, "why not")
 
@@ -166,14 +174,14 @@ def test_after_a_release_the_machine_may_not_commit(office, two, cage):
         "why": "the machine burnt",
         "second": "Mia",
     }
-    assert isinstance(cage.pay_ticket(number), Redemption)
+    assert isinstance(cage.pay_ticket(number), TicketRedemption)
 
 
 def test_nobody_is_nobody_and_one_is_not_two(office):
     with pytest.raises(OperatorError, match="name the person"):
-        Cage(office.store, office.clock, "  ")
+        TicketCage(office.store, office.clock, "  ")
     with pytest.raises(OperatorError, match="must be different"):
-        Cage(office.store, office.clock, "Luc", second="Luc ")
+        TicketCage(office.store, office.clock, "Luc", second="Luc ")
 
 
 @pytest.mark.requirement("H-10")
@@ -181,26 +189,26 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     late, locked = office.issued("a").number, office.issued("b").number
     office.desk.redeem_begin("r", locked)
     office.clock.pass_days(40)
-    assert cage.pay_ticket(late).reason is Reason.EXPIRED
+    assert cage.pay_ticket(late).reason is TicketRefusalReason.EXPIRED
     assert office.store.require_ticket(late).state is TicketState.ISSUED
-    assert {(s.state, s.tickets) for s in office.store.sums() if s.is_owed} == {
+    assert {(s.state, s.tickets) for s in office.store.list_totals() if s.is_owed} == {
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }
-    doubting = Cage(office.store, office.clock, "Luc", date_is_known=False)
-    assert isinstance(doubting.pay_ticket(office.issued("c").number), Redemption)
+    doubting = TicketCage(office.store, office.clock, "Luc", date_is_known=False)
+    assert isinstance(doubting.pay_ticket(office.issued("c").number), TicketRedemption)
     assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
-    assert isinstance(office.desk.redeem_begin("in", late), Redemption)
+    assert isinstance(office.desk.redeem_begin("in", late), TicketRedemption)
 
 
 def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
     """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
     number = office.issued().number
-    office.store.move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
-    assert two.pay_ticket(number).reason is Reason.EXPIRED
+    office.store.record_move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
+    assert two.pay_ticket(number).reason is TicketRefusalReason.EXPIRED
     two.revive_expired_ticket(number, "the clock was wrong")
-    assert isinstance(two.pay_ticket(number), Redemption)
+    assert isinstance(two.pay_ticket(number), TicketRedemption)
 
 
 @pytest.mark.requirement("H-10")
@@ -210,7 +218,7 @@ def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeyp
     template = load_template("generic")
     generous = template.model_copy(update={"cage": CageRules(expired="paid")})
     monkeypatch.setattr("egm.tickets.cage.load_template", lambda _: generous)
-    assert isinstance(cage.pay_ticket(number), Redemption)
+    assert isinstance(cage.pay_ticket(number), TicketRedemption)
 
 
 # ---------------------------------------------------------------- the commands
@@ -234,9 +242,9 @@ def egm(tmp_path, monkeypatch):
 def test_ticket_value_comes_from_its_number_only(office, egm):
     """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
     good = office.issued("good", amount_cents=4200).number
-    misprinted = office.desk.prepare("jam", 4200, denomination_cents=25).number
-    failed = office.desk.prepare("torn", 4200, denomination_cents=25).number
-    office.desk.failed(failed, "jam")
+    misprinted = office.desk.prepare_ticket("jam", 4200, denomination_cents=25).number
+    failed = office.desk.prepare_ticket("torn", 4200, denomination_cents=25).number
+    office.desk.record_failed_print(failed, "jam")
     last = good[-1]
     for paper, why in (
         (good[:-1], "not a valid ticket number"),  # a corner is gone
@@ -344,7 +352,7 @@ def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
     taken = office.issued("b", 500).number
     office.desk.redeem_begin("r", taken)
     office.desk.redeem_commit("r")
-    office.desk.prepare("c", 700, denomination_cents=1)  # on its way: not money yet
+    office.desk.prepare_ticket("c", 700, denomination_cents=1)  # on its way: not money yet
     journal_of(tmp_path, out_cents=1500, in_cents=500)
     told = json.loads(egm("report", "--json"))
     assert told["owed_cents"] == {"CAD": 1000}

@@ -10,22 +10,22 @@ from rigs.moments import NOW
 
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import Won
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from tools.dev.progressive.faults import CampaignMachine, Killed
 from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
-TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
+TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, is_mystery=True)
 LEVEL = LevelDefinition(
     id="M",
     names={"en": "M", "fr": "M"},
     kind=Kind.LINKED,
     terms=TERMS,
-    chance=LevelStakeAndOdds(stake_cents=7, odds=Fraction(1, 5)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=7, odds=Fraction(1, 5)),
 )
-POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=Keeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
 
 
 class Five:

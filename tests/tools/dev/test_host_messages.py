@@ -53,7 +53,7 @@ def test_types_and_confidence_agree_with_the_table_of_names():
 
 
 def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
-    assert {code: row.size for code, row in METERS.items()} == codes.METER_SIZES
+    assert {code: row.byte_count for code, row in METERS.items()} == codes.METER_SIZES
     assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILLS
     for code, value in DENOMINATIONS_CENTS.items():
         whole, _, part = codes.DENOMINATIONS[code].partition(".")

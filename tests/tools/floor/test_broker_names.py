@@ -9,7 +9,7 @@ from rigs.moments import NOW, machine_clock
 
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, open_connection, stay_connected
+from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, keep_connected, open_connection
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.floor.progressive.certificates import (
@@ -61,7 +61,7 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
                         there.set()
                     await asyncio.sleep(600)
 
-                await stay_connected(
+                await keep_connected(
                     slot, lambda: build_tls_context(slot), name, serve, lambda why: lost.append((name, why))
                 )
 

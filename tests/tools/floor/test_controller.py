@@ -11,7 +11,7 @@ from rigs.moments import NOW
 
 from egm.config.levels import Kind
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import LevelDefectiveError, Terms
+from egm.progressive.level import LevelDefectiveError, LevelTerms
 from egm.progressive.messages import (
     Award,
     Claim,
@@ -39,8 +39,8 @@ def level(name="grand", **changes):
         id=name,
         names={"en": name.title(), "fr": name.title()},
         kind=Kind.LINKED,
-        terms=Terms(**terms),
-        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
+        terms=LevelTerms(**terms),
+        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
     )
 
 
@@ -135,7 +135,7 @@ def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_o
     """A level that is even in itself, with a contribution or a hit that nobody made."""
     floor.give("EGM-1", 1)
     right = floor.record()
-    grown, won = right.level.contribute(STAKE), right.level.pay_hit()[1]
+    grown, won = right.level.add_contribution(STAKE), right.level.pay_hit()[1]
     for wrong, why in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
         with controller.open_read_session() as session:
             session.put_level(replace(right, level=wrong))
@@ -348,7 +348,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
         names=other.names,
         kind=other.kind,
         terms=other.terms,
-        chance=LevelStakeAndOdds(stake_cents=30, odds=ODDS),
+        stake_and_odds=LevelStakeAndOdds(stake_cents=30, odds=ODDS),
     )
     with pytest.raises(ControllerError, match="open another level"):
         floor.controller.open_levels([other])
@@ -439,7 +439,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
     with pytest.raises(DeposedError):
         controller.list_values()
     store.term += 1
-    assert floor.record().level.contributed == 0
+    assert floor.record().level.contributed_amount == 0
 
 
 @pytest.mark.requirement("I-07")
@@ -465,7 +465,7 @@ def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(p
             floor.controller.renew_term()
         again = Controller(second, _now)
         again.check()
-        assert again.list_level_records()[0].level.contributed == STAKE * (
+        assert again.list_level_records()[0].level.contributed_amount == STAKE * (
             Fraction(1, 300) + Fraction(1, 700)
         )
 
@@ -568,7 +568,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     assert floor.record() == before
     ((held),) = _held(floor.controller)
     (hit,) = floor.controller.read_win_register()
-    assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid)
+    assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid_cents)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.list_values()
     assert floor.controller.unruled == 1
@@ -587,7 +587,7 @@ def test_two_persons_can_let_the_level_bear_an_implausible_payment(floor):
     floor.commit("EGM-1", "c", award.amount_cents + 700)
     floor.controller.rule("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
     (hit,) = floor.controller.read_win_register()
-    assert hit.amount_cents == hit.paid_cents == floor.record().level.paid == award.amount_cents + 700
+    assert hit.amount_cents == hit.paid_cents == floor.record().level.paid_cents == award.amount_cents + 700
     floor.controller.check()
 
 
@@ -599,7 +599,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
     floor.commit("EGM-1", "c", 0, way="hand")
     assert floor.record() == before
     assert [held.claim for held in _held(floor.controller)] == ["c/payment"]
-    assert floor.record().level.paid == award.amount_cents
+    assert floor.record().level.paid_cents == award.amount_cents
 
 
 @pytest.mark.requirement("I-10", "I-14")
@@ -612,7 +612,7 @@ def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor
     assert first.amount_cents == shown_cents > second.amount_cents
     floor.commit("EGM-2", "c2", shown_cents, way="hand")
     assert _held(floor.controller) == []
-    assert floor.record().level.paid == 2 * shown_cents
+    assert floor.record().level.paid_cents == 2 * shown_cents
     floor.controller.check()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
 from tests.rigs.examples import scale_examples
 from tools.cli import main
@@ -32,8 +32,8 @@ def level(name="grand", **changes):
         id=name,
         names={"en": name, "fr": name},
         kind=Kind.LINKED,
-        terms=Terms(base_cents=50_000, increment=INCREMENT, hidden=Fraction(0)),
-        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
+        terms=LevelTerms(base_cents=50_000, increment=INCREMENT, hidden_share=Fraction(0)),
+        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
     )
 
 

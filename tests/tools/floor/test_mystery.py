@@ -10,7 +10,7 @@ from controller_clock import Clock
 
 from egm.config.levels import Kind
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Award,
     Claim,
@@ -30,8 +30,12 @@ from tools.floor.progressive.mystery import MysteryError
 from tools.floor.progressive.secret_store import KEY_FILE, SecretError, SecretStore, make_key, read_key
 
 STAKE = 25
-TERMS = Terms(
-    base_cents=100, increment=Fraction(1, 30), hidden=Fraction(1, 700), ceiling_cents=105, mystery=True
+TERMS = LevelTerms(
+    base_cents=100,
+    increment=Fraction(1, 30),
+    hidden_share=Fraction(1, 700),
+    ceiling_cents=105,
+    is_mystery=True,
 )
 SHARE = STAKE * TERMS.increment
 MOST = 7
@@ -41,7 +45,7 @@ MOST = 7
 def level(name="luck", terms=TERMS):
     chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": name, "fr": name}
-    return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, chance=chance)
+    return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, stake_and_odds=chance)
 
 
 class Floor:
@@ -60,7 +64,7 @@ class Floor:
         return answer
 
     def join(self, machine, **changes):
-        chance = level().chance
+        chance = level().stake_and_odds
         wanted = LevelEnrolment(
             **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
         )
@@ -156,8 +160,8 @@ def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(controller):
     assert len({(w.claim, w.trigger.number) for w in won}) == len(won)
     floor.controller.check()
     held = floor.record().level
-    assert held.contributed == 80 * STAKE * (TERMS.increment + TERMS.hidden)
-    assert held.paid == sum(w.amount_cents for w in won)
+    assert held.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_share)
+    assert held.paid_cents == sum(w.amount_cents for w in won)
 
 
 @pytest.mark.requirement("I-07", "I-10")
@@ -223,7 +227,7 @@ def test_what_would_change_the_chance_needs_another_level(floor):
     for terms in (
         replace(TERMS, ceiling_cents=110),
         replace(TERMS, increment=Fraction(1, 40)),
-        replace(TERMS, mystery=False),
+        replace(TERMS, is_mystery=False),
     ):
         with pytest.raises(ControllerError, match="open another level"):
             floor.controller.open_levels([level(terms=terms)])

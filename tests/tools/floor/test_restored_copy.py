@@ -10,11 +10,11 @@ import pytest
 from controller_clock import Clock
 from test_controller import level
 
-from egm.progressive.display import Status
+from egm.progressive.display import LevelStatus
 from egm.progressive.feeder import LinkedLevelFeeder
 from egm.progressive.level import Level
 from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Join, LevelEnrolment, Value
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.sign import Sign
@@ -27,7 +27,7 @@ POOL = ProgressivePool(
     definition=replace(LEVEL, chance=replace(LEVEL.chance, odds=OFTEN)),
     game="game",
     level="top",
-    keeper=Keeper.CONTROLLER,
+    keeper=LevelKeeper.CONTROLLER,
 )
 
 
@@ -105,12 +105,12 @@ class House:
         self.pass_seconds()
         for machine in self.machines.values():
             shown = machine.link.find_displayed_amount(POOL.id, self.now_ns)
-            assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
+            assert (shown.status, shown.amount_cents) == (LevelStatus.UP, self.record.level.shown_cents)
             assert machine.is_settled
         paid = sum(hit.paid_cents for memory in self.memories.values() for hit in memory.hits.values())
         assert (
             paid
-            == self.record.level.paid
+            == self.record.level.paid_cents
             == sum(hit.amount_cents for hit in self.controller.read_win_register())
         )
         self.controller.check()
@@ -149,7 +149,7 @@ def test_a_level_goes_on_after_its_controller_was_restored_while_two_machines_hi
     house.put_back("older.db")
     house.pass_seconds(8)
     house.in_order()
-    assert house.record.level.contributed == before.level.contributed
+    assert house.record.level.contributed_amount == before.level.contributed_amount
     for _ in range(2):
         play(10)
         house.pass_seconds(4)
@@ -171,7 +171,7 @@ def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
         house.pass_seconds(20)
     house.put_back("older.db")
     house.pass_seconds(3)
-    assert house.controller.list_level_records()[0].level.contributed == 5 * 25 * (
+    assert house.controller.list_level_records()[0].level.contributed_amount == 5 * 25 * (
         Fraction(1, 25) + Fraction(1, 70)
     )
     house.in_order()
@@ -237,7 +237,7 @@ def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
 
 def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
     house = House(tmp_path, ["A"])
-    chance = POOL.definition.chance
+    chance = POOL.definition.stake_and_odds
     for falls in (0, 7, 1_000_000_000_000):
         seen = LevelEnrolment(
             level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
@@ -255,9 +255,9 @@ def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
     held = POOL.definition.terms
     grown = Level.open(held)
     for _ in range(400):
-        grown = grown.contribute(100)
+        grown = grown.add_contribution(100)
     award_cents, reset = grown.pay_hit()
     corrected = reset.correct_paid_hit(more_cents)
     corrected.check_sums()
-    assert (corrected.paid, corrected.hits) == (award_cents + more_cents, 1)
+    assert (corrected.paid_cents, corrected.hit_count) == (award_cents + more_cents, 1)
     assert corrected.shown_cents >= held.base_cents

@@ -16,7 +16,7 @@ from rigs.moments import stated_now
 
 from egm.config.levels import Kind
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.messages import Claim, Contribution, Join, LevelEnrolment, LevelWin, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
@@ -154,8 +154,8 @@ LEVEL = LevelDefinition(
     id="grand",
     names=NAMES,
     kind=Kind.LINKED,
-    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5)),
-    chance=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
 )
 
 

@@ -15,7 +15,7 @@ from test_sign import LEVEL, Eye, told
 
 from egm.links.metrics import MetricsExporter
 from egm.progressive import topics
-from egm.progressive.connection import RECONNECT_SECONDS, build_tls_context, stay_connected
+from egm.progressive.connection import RECONNECT_SECONDS, build_tls_context, keep_connected
 from egm.progressive.messages import Join, LevelEnrolment, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
@@ -236,7 +236,7 @@ async def _forge(broker):
         await asyncio.sleep(60)
 
     task = asyncio.create_task(
-        stay_connected(
+        keep_connected(
             slot,
             lambda: build_tls_context(slot),
             "EGM-1",

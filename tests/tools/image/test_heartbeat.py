@@ -58,7 +58,7 @@ class Silent(LineDriver):
     def _reset_session(self):
         pass
 
-    async def _cycle(self):
+    async def _run_cycle(self):
         pass
 
 

@@ -7,7 +7,7 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, SERVICE_MENU
 from egm.devices.catalogue import PROTOCOLS
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import get_refusal_code
@@ -66,11 +66,11 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
     for code, effect in EFFECTS.items():
         assert found[code][2] == texts.say(f"manual.effect.{effect}")
     found = rows(page, texts, "menu")
-    for entry in MENU.pages:
+    for entry in SERVICE_MENU.pages:
         row = found[texts.say(f"service.menu.{entry.id}")]
         assert row[2] == roles(texts, entry.permission)
     found = rows(page, texts, "forms")
-    for form in MENU.forms:
+    for form in SERVICE_MENU.forms:
         row = found[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
@@ -109,7 +109,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     texts, page = Texts(language), printed("operator", language)
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
-    denomination = next(form for form in MENU.forms if form.id == "options_denomination")
+    denomination = next(form for form in SERVICE_MENU.forms if form.id == "options_denomination")
     told = page.partition(texts.say("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in told

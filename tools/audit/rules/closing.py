@@ -25,7 +25,7 @@ def check_table_is_open(scope: CheckContext) -> None:
     """Check that a game does not start a further round at a table that has closed.
 
     After the announced closing time, a table may start a fixed number of last rounds. Raises
-    :class:`Differs`.
+    :class:`PatternMismatch`.
     """
     announced = scope.value_before(_CLOSING_KEY)
     record = scope.record

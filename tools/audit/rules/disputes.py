@@ -33,7 +33,7 @@ from tools.audit.rules.rule import AuditRule
 def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
     """Return the dispute about money that the entry opens, or None.
 
-    Raises :class:`Differs` if its data is not valid.
+    Raises :class:`PatternMismatch` if its data is not valid.
     """
     prefix = format_storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
@@ -70,7 +70,7 @@ def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
 def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
     """Check the dispute that the entry opens, if any.
 
-    The entry's record must repeat its fields, and its fields must have the values ``expected``.
+    The entry's record must repeat its fields, and the stored fields must have the values ``expected``.
     """
     dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("told")
     if (dispute is None) != (recorded is None):
@@ -84,9 +84,10 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
         raise PatternMismatch(
             f"record.disputed: expected {format_value(dispute_fields(dispute))}, found {format_value(recorded)}"
         )
-    if dispute != replace(dispute, **expected):
+    stored_fields = to_json(dispute)
+    if stored_fields != {**stored_fields, **expected}:
         raise PatternMismatch(
-            f"state.disputed: expected {format_value(expected)}, found {format_value(to_json(dispute))}"
+            f"state.disputed: expected {format_value(expected)}, found {format_value(stored_fields)}"
         )
 
 
@@ -224,7 +225,7 @@ def _derive_dispute_transfers(scope: CheckContext) -> Any:
 def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
     """Return the open dispute that the entry releases.
 
-    Raises :class:`Differs` if none is open, or the stored ruling is about another one.
+    Raises :class:`PatternMismatch` if none is open, or the stored ruling is about another one.
     """
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")

@@ -157,7 +157,7 @@ def _derive_returned_remainder(scope: CheckContext) -> Any:
 def _derive_requested_handpay(scope: CheckContext) -> Any:
     """Return the hand-pay with the payment method the player now requests.
 
-    Raises :class:`Differs` if the hand-pay already has that method.
+    Raises :class:`PatternMismatch` if the hand-pay already has that method.
     """
     handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
     if (handpay.requested_method or "hand") == payment_method:

@@ -93,7 +93,7 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
     """Return the terms of restricted credit that the entry must store after a ticket is credited.
 
     They are the host's terms of the ticket, None if expired terms are deleted, or ABSENT if nothing is
-    stored. Raises :class:`Differs` if the entry deletes terms that have not expired.
+    stored. Raises :class:`PatternMismatch` if the entry deletes terms that have not expired.
     """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (

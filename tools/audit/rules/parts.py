@@ -120,7 +120,7 @@ def derive_debit_transfers(
 ) -> list[tuple[str, str, int]]:
     """Return the transfers that take an amount from the credits, as (source, target, cents).
 
-    The kinds are used in their order. Raises :class:`Differs` if the credits do not cover the amount.
+    The kinds are used in their order. Raises :class:`PatternMismatch` if the credits do not cover the amount.
     """
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
@@ -142,7 +142,7 @@ def format_head(scope: CheckContext) -> str:
 def require_stored_value(key: str, make: Callable[[CheckContext], Any]) -> Check:
     """Return the check that the entry stores under ``key`` exactly the value that ``make`` derives.
 
-    The entry must not store the key if ``make`` returns :data:`ABSENT`.
+    The entry must not store the key if ``make`` returns :data:`ABSENT_VALUE`.
     """
 
     def check(scope: CheckContext) -> None:
@@ -182,7 +182,7 @@ def require(finding: str | Callable[[CheckContext], str], test: Callable[[CheckC
     """
 
     def check(scope: CheckContext) -> None:
-        """Raise :class:`Differs` with the finding's text unless the test holds for the entry."""
+        """Raise :class:`PatternMismatch` with the finding's text unless the test holds for the entry."""
         if not test(scope):
             raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
 
@@ -198,7 +198,7 @@ def require_equal(
     """
 
     def check(scope: CheckContext) -> None:
-        """Raise :class:`Differs` with the expected and the found value unless they are equal."""
+        """Raise :class:`PatternMismatch` with the expected and the found value unless they are equal."""
         expected_value, found_value = expected(scope), found(scope)
         if not is_json_equal(found_value, expected_value):
             raise PatternMismatch(

@@ -9,13 +9,13 @@ A pattern is one of
   ``{name:n}`` a number;
 * a dict: an object with exactly these members; ``"member?"`` may be missing, and a member name with ``{...}``
   is matched as such a text (``"claim:{claim}?"`` matches any number of members);
-* a list: an array of exactly these; :class:`Each`: an array of any length;
+* a list: an array of exactly these; :class:`EachItem`: an array of any length;
   :class:`AlternativePatterns`: alternatives;
 * :class:`Derived`: exactly what a function returns for the scope; :class:`ObjectWithChanges`: a named object with
   changes;
-  :class:`Has`: an object with at least these members, which binds a name.
+  :class:`ObjectWithMembers`: an object with at least these members, which binds a name.
 
-A value that does not match raises :class:`Differs`, which names the field and the expected value.
+A value that does not match raises :class:`PatternMismatch`, which names the field and the expected value.
 """
 
 import re
@@ -33,7 +33,7 @@ from tools.audit.rules.facts import Facts
 
 #: What a value must be; see the module for its forms.
 Pattern: TypeAlias = Any
-#: Checks a value against a pattern in a scope. Raises :class:`Differs`.
+#: Checks a value against a pattern in a scope. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
 R = TypeVar("R")
 
@@ -144,7 +144,7 @@ class AlternativePatterns:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A pattern for exactly the value that ``make`` derives from the context of the check."""
+    """A pattern for exactly the value that ``derive_value`` derives from the context of the check."""
 
     derive_value: Callable[[CheckContext], Any]
 
@@ -514,7 +514,7 @@ def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
     """Return a function that accepts only the value that ``make`` returns for the scope."""
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Raise :class:`Differs` unless the value equals the one derived from the context of the check."""
+        """Raise :class:`PatternMismatch` unless the value equals the one derived from the context of the check."""
         expected = make(scope)
         if not is_json_equal(value, expected):
             raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")

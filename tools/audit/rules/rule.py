@@ -29,7 +29,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.states import derive_machine_state, is_in_states, was_idle
 
-#: Checks what patterns cannot express. Raises :class:`Differs`.
+#: Checks what patterns cannot express. Raises :class:`PatternMismatch`.
 Check: TypeAlias = Callable[[CheckContext], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
@@ -108,9 +108,9 @@ class AuditRule:
     late_order_seconds: int = 0
     """The time in seconds, after the machine was last idle, during which a device may still record an order."""
     late_order_states: frozenset[State] = frozenset()
-    """The machine states in which a device may still record an order within ``late_seconds``."""
+    """The machine states in which a device may still record an order within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
-    """Functions that check what patterns cannot express; they raise :class:`Differs`."""
+    """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
     permission: Permission | None = None
     """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
     persons_min: int = 0
@@ -122,7 +122,7 @@ class AuditRule:
         return self.entry_declaration.kind
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
-        """Check an entry against the rule. Raises :class:`Differs`.
+        """Check an entry against the rule. Raises :class:`PatternMismatch`.
 
         ``ledger`` and ``facts`` are those before the entry.
         """
@@ -168,7 +168,7 @@ class AuditRule:
     def _check_machine_state(self, scope: CheckContext) -> None:
         """Check that the rule allows the entry in the machine state derived from the memory before it.
 
-        Raises :class:`Differs` if it does not. If the state is idle, the time is stored for later checks.
+        Raises :class:`PatternMismatch` if it does not. If the state is idle, the time is stored for later checks.
         """
         if self.allowed_states is None:
             return
@@ -222,7 +222,7 @@ class AuditRule:
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return an entry's state with its storage keys as the first position would write them, without a prefix.
 
-        Raises :class:`Differs` for a key of another position.
+        Raises :class:`PatternMismatch` for a key of another position.
         """
         if position == 1:
             for key in state:
@@ -240,7 +240,7 @@ class AuditRule:
         return stripped_state
 
     def _check_moves(self, transfers: tuple[Transfer, ...], scope: CheckContext) -> None:
-        """Check that the entry makes the transfers of the rule, in order, and no others. Raises :class:`Differs`."""
+        """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
         if isinstance(self.expected_transfers, Derived):
             expected = [tuple(each) for each in self.expected_transfers.derive_value(scope)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]

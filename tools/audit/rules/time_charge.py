@@ -18,7 +18,7 @@ from tools.audit.rules.rule import AuditRule
 
 
 def _check_charge(scope: CheckContext) -> None:
-    """Check the charge against the definition of the open game, and the time paid for. Raises :class:`Differs`."""
+    """Check the charge against the open game's definition and the paid time. Raises :class:`PatternMismatch`."""
     record = scope.record
     charge, denomination_cents = _read_terms(scope, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents

@@ -65,11 +65,15 @@ def _check_contradicted_amount(scope: CheckContext) -> None:
     )
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
-    base_pairs = ((anchor_before.base.get(name, 0), cents) for name, cents in anchor_after.base.items())
+    base_pairs = (
+        (anchor_before.starting_cents_by_account.get(name, 0), cents)
+        for name, cents in anchor_after.starting_cents_by_account.items()
+    )
     lower = [known - cents for known, cents in base_pairs if known != cents]
     if (
         lower != [scope.record["amount_cents"]]
-        or replace(anchor_after, base=anchor_before.base) != anchor_before
+        or replace(anchor_after, starting_cents_by_account=anchor_before.starting_cents_by_account)
+        != anchor_before
     ):
         raise PatternMismatch(
             f"state.tickets.base must fall by record.amount_cents, {scope.record['amount_cents']}, for one kind of "

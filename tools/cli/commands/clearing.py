@@ -241,11 +241,11 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
     for proposal in proposals:
         details = {
             name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
-            for name, value in proposal.proposed.details.items()
+            for name, value in proposal.claim.details.items()
             if value not in ("", None, [], {})
         }
         claims_shown = (
-            proposal.proposed,
+            proposal.claim,
             *(proposal.claim_by_copy.get(name) for name in ("first", "second")),
         )
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
@@ -274,7 +274,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     """Return a table of the tickets that the ticket ledger shows as redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
-        for record in store.records(*_REDEEMABLE_STATES):
+        for record in store.iter_records(*_REDEEMABLE_STATES):
             at = record.moves[-1].at.isoformat(timespec="seconds")
             ticket = record.ticket
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
@@ -308,7 +308,7 @@ def _parse_decisions(
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         paid_by = payment[1] if payment else ""
         decisions[claim] = ClaimDecision(
-            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=paid_by, copy=copy
+            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, payer=paid_by, followed_copy=copy
         )
     return decisions
 

@@ -83,7 +83,7 @@ def command(
     folder = StateFolder(state_dir or default_state_dir())
     try:
         with BenchClient(folder.run) as hand:
-            reply = hand.do(name or "bench", action, **_parse_values(values))
+            reply = hand.execute_action(name or "bench", action, **_parse_values(values))
     except BenchUnreachableError as error:
         raise click.ClickException(str(error)) from error
     if not reply.ok:

@@ -19,7 +19,7 @@ from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import MetricsExporter
 from egm.progressive.definition import LevelDefinition, level_source, list_own_level_files, read_levels
-from egm.progressive.enrolment import EnrolmentError, Stick
+from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
@@ -135,7 +135,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
     and enters it here; the digest printed by this command must equal the one the screen then shows for the
     answer.
     """
-    device = Stick(stick)
+    device = EnrolmentStick(stick)
     try:
         if prepare:
             device.write()
@@ -218,7 +218,7 @@ def serve(
     try:
         source = level_source(levels)
         definitions = read_levels(source)
-        mystery = any(definition.terms.mystery for definition in definitions)
+        mystery = any(definition.terms.is_mystery for definition in definitions)
         vault = SecretStore(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
         readings = Readings()
         with ExitStack() as stack:
@@ -340,12 +340,12 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
             record.level.terms.ceiling_cents,
             record.level.hidden,
             record.level.overflow,
-            record.level.contributed,
-            record.level.hits,
-            record.level.paid,
+            record.level.contributed_amount,
+            record.level.hit_count,
+            record.level.paid_cents,
             record.stake_cents,
             record.level.terms.increment,
-            record.level.terms.hidden,
+            record.level.terms.hidden_share,
         )
         for record in records
     )

@@ -221,5 +221,5 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
 
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:
-    """Return the secret amount of a mystery prize, as text."""
-    return f"{float(MysteryTrigger.from_json(secret).amount):.4f}"
+    """Return the amount at which a mystery prize was won, as text."""
+    return f"{float(MysteryTrigger.from_json(secret).trigger_amount):.4f}"

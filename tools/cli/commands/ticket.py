@@ -24,18 +24,18 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import compare_ledger_with_journal
-from egm.tickets.cage import Cage, Payee, is_ticket_number, iter_register_lines
+from egm.tickets.cage import TicketCage, TicketPayee, is_ticket_number, iter_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import TicketRecord
-from egm.tickets.redemption import Reason, Refusal
+from egm.tickets.redemption import TicketRefusal, TicketRefusalReason
 from egm.tickets.render import draw_ticket, encode_pdf, encode_png
 from egm.tickets.restoration import restore_ticket_ledger
 from egm.tickets.store import HEAD_PURPOSE, TicketStore
-from egm.tickets.templates import Template, load_template
+from egm.tickets.templates import TicketTemplate, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
@@ -51,16 +51,18 @@ from tools.cli.whole_number import WholeNumber
 
 #: What the cashier reads when a ticket is refused.
 _REFUSAL_TEXT_BY_REASON: Final = {
-    Reason.MISREAD: "not a valid ticket number: read the ticket again and enter all its digits",
-    Reason.UNKNOWN: "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove",
-    Reason.NOT_PRINTED: "no machine has confirmed that this ticket was printed",
-    Reason.PENDING: "the ticket is being redeemed by a machine, which has not finished",
-    Reason.REDEEMED: "the ticket has been redeemed already",
-    Reason.VOID: "the ticket is void",
-    Reason.EXPIRED: "the ticket has expired",
-    Reason.HOST_OWES: "the ticket was issued elsewhere: only the host that validates it can pay it",
-    Reason.NOT_OURS: "the machine's journal has no such ticket: do not pay it, and investigate",
-    Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
+    TicketRefusalReason.MISREAD: "not a valid ticket number: read the ticket again and enter all its digits",
+    TicketRefusalReason.UNKNOWN: (
+        "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove"
+    ),
+    TicketRefusalReason.NOT_PRINTED: "no machine has confirmed that this ticket was printed",
+    TicketRefusalReason.PENDING: "the ticket is being redeemed by a machine, which has not finished",
+    TicketRefusalReason.REDEEMED: "the ticket has been redeemed already",
+    TicketRefusalReason.VOID: "the ticket is void",
+    TicketRefusalReason.EXPIRED: "the ticket has expired",
+    TicketRefusalReason.HOST_OWES: "the ticket was issued elsewhere: only the host that validates it can pay it",
+    TicketRefusalReason.NOT_OURS: "the machine's journal has no such ticket: do not pay it, and investigate",
+    TicketRefusalReason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 #: What to do about a damaged ledger.
 _DAMAGED_LEDGER_REMEDY: Final = (
@@ -141,7 +143,7 @@ def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[
 
 
 @contextmanager
-def _open_cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
+def _open_cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[TicketCage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
@@ -222,7 +224,7 @@ def _build_ticket_data(record: TicketRecord, number: str, at: datetime | None = 
     return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
 
 
-def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
+def _write_ticket(ticket: Ticket, template: TicketTemplate, language: str, output: Path) -> None:
     """Draw the picture of a ticket and write it to a file."""
     write_result(output, _ENCODER_BY_SUFFIX[output.suffix](draw_ticket(ticket, template, language)))
 
@@ -241,11 +243,11 @@ def command() -> None:
 def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
-        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[Reason.MISREAD])
+        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.MISREAD])
     with _open_ledger_read_only(state, medium) as store:
-        record = store.get(number)
+        record = store.find_ticket(number)
     if record is None:
-        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[Reason.UNKNOWN])
+        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
     at = _read_plausible_time(state or default_state_dir())
     state_text = _format_state(record, at)
     ticket = record.ticket
@@ -283,7 +285,7 @@ def list_(
 ) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
     with _open_ledger_read_only(state, medium) as store:
-        records = list(islice(store.records(*(TicketState(value) for value in only)), last))
+        records = list(islice(store.iter_records(*(TicketState(value) for value in only)), last))
     at = _read_plausible_time(state or default_state_dir())
     rows = (
         (
@@ -316,8 +318,8 @@ def report(
     """
     folder = state or default_state_dir()
     with _open_ledger_read_only(state, medium) as store:
-        moves = store.verify()
-        sums = store.sums()
+        moves = store.verify_moves()
+        sums = store.list_totals()
         with open_view(folder, check_pages=True) as view:
             ledger_state: Any = view.state("tickets") or {}
             compared = compare_ledger_with_journal(
@@ -419,10 +421,10 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
 @_make_cage_command
 @click.option("--name", default="", help="The payee's name, if the jurisdiction requires it.")
 @click.option("--address", default="", help="The payee's address.")
-def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
+def pay(cage: TicketCage, number: str, *, name: str, address: str) -> str:
     """Redeem a ticket for cash. Hand over money only if this prints "paid"."""
-    answer = cage.pay_ticket(number, Payee(name, address) if name or address else None)
-    if isinstance(answer, Refusal):
+    answer = cage.pay_ticket(number, TicketPayee(name, address) if name or address else None)
+    if isinstance(answer, TicketRefusal):
         detail = f" ({answer.detail})" if answer.detail else ""
         raise click.ClickException(f"not paid: {_REFUSAL_TEXT_BY_REASON[answer.reason]}{detail}")
     return f"paid: {_format_ticket_amount(answer.ticket)}"
@@ -431,7 +433,7 @@ def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
 @command.command("void")
 @_make_cage_command
 @_why
-def void(cage: Cage, number: str, *, why: str) -> str:
+def void(cage: TicketCage, number: str, *, why: str) -> str:
     """Cancel an issued ticket."""
     return f"void: {_format_ticket_amount(cage.void_ticket(number, why).ticket)}"
 
@@ -439,7 +441,7 @@ def void(cage: Cage, number: str, *, why: str) -> str:
 @command.command("release")
 @_make_cage_command
 @_why
-def release(cage: Cage, number: str, *, why: str) -> str:
+def release(cage: TicketCage, number: str, *, why: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption. First check the machine's box."""
     return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, why).ticket)}"
 
@@ -447,7 +449,7 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @command.command("revive")
 @_make_cage_command
 @_why
-def revive(cage: Cage, number: str, *, why: str) -> str:
+def revive(cage: TicketCage, number: str, *, why: str) -> str:
     """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
     return (
         f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
@@ -459,7 +461,7 @@ def revive(cage: Cage, number: str, *, why: str) -> str:
 @_why
 @_language
 @_output
-def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -> str:
+def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
     ticket = cage.reprint_ticket(number, why)
     _write_ticket(ticket, load_template(ticket.template), language, output)
@@ -517,7 +519,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
         _write_ticket(ticket, template, language, output)
 
 
-def _build_specimen(template: Template) -> Ticket:
+def _build_specimen(template: TicketTemplate) -> Ticket:
     """Return a sample ticket, which cannot be redeemed because its number has wrong check digits."""
     issued_at = SystemClock().now().replace(microsecond=0)
     country = next(iter(template.locales.values())).rpartition("_")[2]

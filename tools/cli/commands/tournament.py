@@ -115,7 +115,7 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
     inversion = find_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
     if inversion is not None:
         yield (
-            f"Remark: with {format_count(inversion.entries, 'entry', 'entries')}, rank {inversion.rank} wins"
+            f"Remark: with {format_count(inversion.entry_count, 'entry', 'entries')}, rank {inversion.rank} wins"
             f" {format_count(inversion.prize_cents, 'cent')}, more than the {inversion.prize_above_cents:,} of rank"
             f" {inversion.rank - 1}."
         )
@@ -483,12 +483,12 @@ def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[st
     return {
         "tournament": rules.name.en,
         "currency": rules.currency,
-        "cancelled": settlement.standings.cancelled,
+        "cancelled": settlement.standings.is_cancelled,
         "entries": settlement.entries,
         "sold_cents": settlement.sold_fees_cents,
         "refunded_cents": settlement.refunded_cents,
-        "refunded_entries": [*settlement.standings.refunded],
-        "excluded_entries": [*settlement.standings.excluded],
+        "refunded_entries": [*settlement.standings.refunded_entries],
+        "excluded_entries": [*settlement.standings.excluded_entries],
         "added_cents": settlement.added_cents,
         "prizes_cents": settlement.total_cents,
         "returned_share": None if share is None else str(share),
@@ -499,17 +499,20 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
     """Return sentences about the fees, the refunds and the share of the fees that the prizes return."""
     standings, currency = settlement.standings, rules.currency
     sentences = []
-    if standings.cancelled:
+    if standings.is_cancelled:
         sentences.append(
             f"Cancelled: fewer than {rules.entries.participants_min} participants. Every fee is refunded."
         )
-    elif not standings.ranked:
+    elif not standings.ranked_standings:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
         f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold"
         f" {format_count(settlement.sold_fees_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
     )
-    for title, numbers in (("Refunded", standings.refunded), ("Excluded", standings.excluded)):
+    for title, numbers in (
+        ("Refunded", standings.refunded_entries),
+        ("Excluded", standings.excluded_entries),
+    ):
         if numbers:
             sentences.append(f"{title}: entry {', '.join(map(str, numbers))}.")
     if settlement.added_cents:

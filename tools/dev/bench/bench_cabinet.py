@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, SERVICE_MENU
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.credits import CreditKind
@@ -68,7 +68,7 @@ def bench_engine(
         screen_outbox=_Silent(),
     )
     machine.install(FEATURES)
-    machine.install(MENU)
+    machine.install(SERVICE_MENU)
     machine.install(host or HostMoney())
     engine = StateMachineEngine(machine, FEATURES.state_table, lambda: None)
     engine.handle(EventType.MEMORY_READY)

@@ -24,10 +24,10 @@ from egm.errors import check_invariant
 from egm.progressive import topics
 from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payload, open_connection
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.link import ControllerLink
 from egm.progressive.messages import Contribution, Value, encode
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.floor import open_floor
@@ -51,9 +51,9 @@ _LEVEL: Final = LevelDefinition(
     id="bench",
     names={"en": "Bench", "fr": "Banc"},
     kind=Kind.LINKED,
-    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5), hidden=Fraction(1, 300)),
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5), hidden_share=Fraction(1, 300)),
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
-    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),
 )
 _ADDED_CENTS: Final = 5
 
@@ -96,7 +96,7 @@ async def _counted(broker: Broker, store: Store) -> float:
 def _taken(store: Store, machines: int) -> float:
     """Return the wagers per second that the controller counts, with real link clients and no broker."""
     level = _new_level()
-    pool = ProgressivePool(definition=level, game="bench", level="top", keeper=Keeper.CONTROLLER)
+    pool = ProgressivePool(definition=level, game="bench", level="top", keeper=LevelKeeper.CONTROLLER)
     links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([level])
@@ -107,7 +107,7 @@ def _taken(store: Store, machines: int) -> float:
         ]
         for reply in controller.take(said):
             assert not isinstance(reply, Value)  # those are published, not replied
-            links[reply.machine].receive(reply, time.monotonic_ns())
+            links[reply.machine].process_message(reply, time.monotonic_ns())
 
     for name, link in links.items():
         controller.admit(name)

@@ -29,14 +29,14 @@ def figures() -> Iterator[Figure]:
         count = iter(range(10**9))
 
         def issue() -> None:
-            ticket = desk.prepare(f"issue-{next(count)}", 1234, denomination_cents=1)
+            ticket = desk.prepare_ticket(f"issue-{next(count)}", 1234, denomination_cents=1)
             assert isinstance(ticket, Ticket)
             desk.record_printed(ticket.number)
 
         yield _step(
             "ticket reserved and issued, two durable steps", measure_milliseconds(issue, _ROUNDS), 2 * bare_ms
         )
-        numbers = iter([record.ticket.number for record in store.records()])
+        numbers = iter([record.ticket.number for record in store.iter_records()])
 
         def redeem() -> None:
             number = next(numbers)
@@ -48,7 +48,7 @@ def figures() -> Iterator[Figure]:
             measure_milliseconds(redeem, _ROUNDS),
             2 * bare_ms,
         )
-        ticket = next(store.records()).ticket
+        ticket = next(store.iter_records()).ticket
     template = load_template(ticket.template)
     yield Figure(
         "ticket drawn, 1248 x 520 dots",
@@ -73,7 +73,7 @@ def _desk(store: TicketStore) -> TicketDesk:
 
     return TicketDesk(
         store,
-        TicketIssuer(serial="B", operator_number="1", house=Venue(site="bench")),
+        TicketIssuer(serial="B", operator_number="1", venue=Venue(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
         numbering=build_stand_alone_numbering(below),

@@ -54,7 +54,9 @@ class _Player:
 
     def insert(self) -> float:
         """Return the seconds from a note pushed in to its credit on the screen."""
-        wait_for(lambda: self.hand.do("bill", "insert", amount_cents=_NOTE_CENTS).ok, "the acceptor")
+        wait_for(
+            lambda: self.hand.execute_action("bill", "insert", amount_cents=_NOTE_CENTS).ok, "the acceptor"
+        )
         began = time.perf_counter()
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _NOTE_CENTS)
         return time.perf_counter() - began
@@ -66,7 +68,7 @@ class _Player:
         """
         time.sleep(0.1)  # the button has been released
         began = time.perf_counter()
-        self.hand.do("io", "press", button="play")
+        self.hand.execute_action("io", "press", button="play")
         self.screen.wait_for_message(lambda m: isinstance(m, Pressed))
         self.screen.press("play")
         play = self.screen.wait_for_message(lambda m: isinstance(m, Play))

@@ -127,7 +127,7 @@ def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
 def _exceptions(evidence: Evidence) -> Sequence[Sequence[str]]:
     return [
         [
-            f"{code:02X}{' **M**' if exception.minimum else ''}",
+            f"{code:02X}{' **M**' if exception.is_minimum else ''}",
             exception.name,
             exception.urgency.replace("_", " "),
             exception.confidence,
@@ -145,7 +145,7 @@ def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
             f"{code:02X}",
             meter.name,
             meter.unit,
-            str(meter.size),
+            str(meter.byte_count),
             meter.confidence,
             "supported" if code in SUPPORTED_METER_CODES else f"not built: {_WHY_NO_METER}",
             _row(evidence, "meters", code),

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from egm.devices.cctalk import codec as cctalk
 from egm.devices.ebds import codec as ebds
-from egm.devices.framing import Cut, FrameReader, ProtocolError
+from egm.devices.framing import FrameCut, FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
 from egm.devices.ioboard import codec as ioboard
 from egm.devices.ithaca import codec as ithaca
@@ -22,7 +22,7 @@ _PRINTER: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
 class Codec:
     """A cutter, the readers of its messages (which raise ProtocolError), and valid sample messages."""
 
-    cutter: Callable[[bytes], Cut[Any] | None]
+    cutter: Callable[[bytes], FrameCut[Any] | None]
     readers: Sequence[Callable[[Any], object]] = ()
     samples: Sequence[bytes]
 
@@ -51,12 +51,12 @@ def _cctalk_readers() -> tuple[Callable[[cctalk.CctalkFrame], object], ...]:
 
 CODECS: Final[Mapping[str, Codec]] = {
     "gat": Codec(
-        cutter=gat.cut_packet,
+        cutter=gat.parse_packet,
         readers=(gat.decode_request,),
         samples=(
-            gat.Packet(gat.GatCommand.STATUS).encode(),
-            gat.Packet(gat.GatCommand.LAST_RESULTS, b"\x02\x00\x01").encode(),
-            gat.Packet(gat.GatCommand.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
+            gat.GatPacket(gat.GatCommand.STATUS).encode(),
+            gat.GatPacket(gat.GatCommand.LAST_RESULTS, b"\x02\x00\x01").encode(),
+            gat.GatPacket(gat.GatCommand.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
         ),
     ),
     "id003": Codec(

@@ -41,15 +41,15 @@ def readout() -> SasReadout:
         digest="0" * 64,
         denominations_cents=(1, 5),
         max_bet_credits=10,
-        payback=9000,
+        payback_hundredths=9000,
     )
     return SasReadout(
-        reading=MeterReading(1, "", ()),
+        meter_reading=MeterReading(1, "", ()),
         serial="FUZZ",
         currency="USD",
         denomination_cents=1,
         games=(game,),
-        selected_game=1,
+        selected_game_number=1,
         player_denomination_cents=1,
         handpay=HandpayFacts("handpay-1", "jackpot", 100),
         hopper=HopperFacts(10, ("hopper.jam",)),
@@ -60,7 +60,7 @@ def readout() -> SasReadout:
         stacker_cents=500,
         reel_stops=(1, 2, 3),
         local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-        polls=frozenset(_POLLS),
+        supported_poll_codes=frozenset(_POLLS),
     )
 
 

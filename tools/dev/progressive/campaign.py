@@ -26,8 +26,8 @@ from typing import Any, Final
 
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
-from egm.progressive.level import Terms
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.level import LevelTerms
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.faults import QUICK_SECONDS, STEPS, CampaignMachine, ControllerSuccession
 from tools.dev.progressive.relay import Relay
@@ -56,8 +56,8 @@ _BANK: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
     kind=Kind.LINKED,
-    terms=Terms(base_cents=100, increment=Fraction(1, 100), hidden=Fraction(0)),
-    chance=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
+    terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
 """Level that takes over the amount of each level after its scenario."""
 
@@ -238,25 +238,25 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     ceiling_cents = dice.choice((None, 60_000))
     if mystery:
         ceiling_cents = base_cents + max(1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS)))
-    terms = Terms(
+    terms = LevelTerms(
         base_cents=base_cents,
         increment=increment,
-        hidden=dice.choice((Fraction(0), Fraction(1, 97))),
+        hidden_share=dice.choice((Fraction(0), Fraction(1, 97))),
         ceiling_cents=ceiling_cents,
-        mystery=mystery,
+        is_mystery=mystery,
     )
     name = f"S{number}"
     odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
     chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
-        id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, chance=chance
+        id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, stake_and_odds=chance
     )
 
 
 async def _run_scenario(number: int, floor: _Floor) -> None:
     definition, controllers = _create_level(number, floor.dice), floor.controllers
     controllers.controller.open_levels([definition])
-    pool = ProgressivePool(definition=definition, game="campaign", level="top", keeper=Keeper.CONTROLLER)
+    pool = ProgressivePool(definition=definition, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
     async with _open_machines(pool, floor) as machines:
         await _play_with_disturbances(_plan_disturbances(floor.result.seed, number), machines, floor)
         for relay in floor.relays.values():
@@ -387,8 +387,8 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     register = {hit.claim: hit for hit in controller.read_win_register() if hit.level == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
-    if record.level.contributed != wagers * STAKE_CENTS * (terms.increment + terms.hidden):
-        findings.append(f"{definition.id}: {record.level.contributed} contributed by {wagers} wagers")
+    if record.level.contributed_amount != wagers * STAKE_CENTS * (terms.increment + terms.hidden_share):
+        findings.append(f"{definition.id}: {record.level.contributed_amount} contributed by {wagers} wagers")
     hits = {name: hit for machine in machines for name, hit in machine.memory.hits.items()}
     if hits.keys() != register.keys():
         findings.append(f"{definition.id}: hits {sorted(hits)} on the machines, {sorted(register)} on record")
@@ -404,7 +404,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     if sorted(line.place for line in register.values()) != list(range(1, len(register) + 1)):
         findings.append(f"{definition.id}: hits without a unique order")
     findings += [f"{machine.serial}: {text}" for machine in machines for text in machine.memory.complaints]
-    result.fault_counts["mystery prize won"] += len(hits) if terms.mystery else 0
+    result.fault_counts["mystery prize won"] += len(hits) if terms.is_mystery else 0
     result.wagers += wagers
     result.hits += len(hits)
     result.paid_cents += sum(hit.paid_cents or 0 for hit in hits.values())

@@ -14,9 +14,9 @@ from typing import Final
 from egm.config.levels import Kind
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelTerms
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
@@ -32,8 +32,8 @@ LEVEL: Final = LevelDefinition(
     id="floor",
     names={"en": "Floor", "fr": "Salle"},
     kind=Kind.LINKED,
-    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 75), hidden=Fraction(1, 300)),
-    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 75), hidden_share=Fraction(1, 300)),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )
 
 
@@ -79,7 +79,7 @@ async def open_floor(
     service = asyncio.create_task(
         Service(controller, broker.create_link_slot("controller"), lambda _: None).run()
     )
-    pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=Keeper.CONTROLLER)
+    pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=LevelKeeper.CONTROLLER)
     machines = [
         SimulatedMachine(
             name,
@@ -128,9 +128,11 @@ async def run_floor(
             hit.paid_cents or 0 for machine in running_floor.machines for hit in machine.memory.hits.values()
         )
     differences = []
-    if paid != record.level.paid:
-        differences.append(f"{paid} paid on the machines, {record.level.paid} on record")
-    stake_cents, terms = LEVEL.chance.stake_cents, LEVEL.terms
-    if record.level.contributed != machines * wagers * stake_cents * (terms.increment + terms.hidden):
-        differences.append(f"{record.level.contributed} contributed by {machines * wagers} wagers")
+    if paid != record.level.paid_cents:
+        differences.append(f"{paid} paid on the machines, {record.level.paid_cents} on record")
+    stake_cents, terms = LEVEL.stake_and_odds.stake_cents, LEVEL.terms
+    if record.level.contributed_amount != machines * wagers * stake_cents * (
+        terms.increment + terms.hidden_share
+    ):
+        differences.append(f"{record.level.contributed_amount} contributed by {machines * wagers} wagers")
     return differences

@@ -135,7 +135,7 @@ class SimulatedMachine:
     def play(self, dice: random.Random, hit_chance: float) -> None:
         """Play one wager, which hits the level with probability ``hit_chance``."""
         memory, terms = self.memory, self._pool.definition.terms
-        stake_cents = self._pool.definition.chance.stake_cents
+        stake_cents = self._pool.definition.stake_and_odds.stake_cents
         contribution = Contribution(
             machine=self._serial,
             level=self._pool.id,
@@ -144,11 +144,11 @@ class SimulatedMachine:
             amount=stake_cents * terms.increment,
         )
         memory.contributions.append(contribution)
-        is_hit = dice.random() < hit_chance and not terms.mystery
+        is_hit = dice.random() < hit_chance and not terms.is_mystery
         name = f"{self._serial}.{self._pool.id}.{contribution.sequence}"
         if is_hit:  # in the transaction of the wager, as the machine does
             memory.hits[name] = Hit(
-                contribution.sequence, self.shown_cents, self.link.feeders[self._pool.id].falls
+                contribution.sequence, self.shown_cents, self.link.feeders[self._pool.id].fall_count
             )
         self._step("wager")
         self.link.queue_contribution(contribution, self._now_ns())
@@ -194,7 +194,7 @@ class SimulatedMachine:
 
     def process_message(self, message: FromController) -> None:
         """Process a message of the controller."""
-        self.link.receive(message, self._now_ns())
+        self.link.process_message(message, self._now_ns())
         self._process_all_news()
         self._send_messages()
 
@@ -212,7 +212,7 @@ class SimulatedMachine:
             self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
         self.memory.counted = max(self.memory.counted, feeder.last_counted)
-        self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.falls
+        self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.fall_count
 
     def _process_news(self, news: News) -> None:
         match news:
@@ -225,9 +225,9 @@ class SimulatedMachine:
             case ControllerBehind():
                 self._resend_contributions(news.sequence)
             case MysteryWinFound():
-                self._handle_mystery_win(news.win)
+                self._handle_mystery_win(news.won_prize)
             case CommitmentReceived():
-                self.memory.commitments[news.prize] = news.commitment
+                self.memory.commitments[news.prize_number] = news.commitment
             case LevelResultsKnown():
                 pass  # no simulated game waits for it
             case ControllerAhead() | ControllerComplaint():

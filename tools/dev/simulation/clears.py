@@ -127,15 +127,17 @@ def _decide_claims(
             and dice.random() < _PAID_PROBABILITY
             and _can_be_paid_by_hand(proposal, shown_games)
         )
-        cents = int(proposal.proposed.amount) if is_paid else None
+        cents = int(proposal.claim.amount) if is_paid else None
         act = DECISION_PAID if is_paid else DECISION_CARRIED
-        decisions[proposal.id] = ClaimDecision(decision=act, amount_cents=cents, by="1001" if is_paid else "")
+        decisions[proposal.id] = ClaimDecision(
+            decision=act, amount_cents=cents, payer="1001" if is_paid else ""
+        )
     return decisions
 
 
 def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) -> bool:
     """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
-    details = proposal.proposed.details
+    details = proposal.claim.details
     is_known = not details.get("decided") or details["play_id"] in shown_games
     return (
         DECISION_PAID in proposal.possible_decisions

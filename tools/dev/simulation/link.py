@@ -164,7 +164,7 @@ class FloorLink:
     def read_contributions(self, level: str) -> Fraction:
         """Return the contributions of wagers to a level."""
         return next(
-            each.level.contributed for each in self.controller.list_level_records() if each.id == level
+            each.level.contributed_amount for each in self.controller.list_level_records() if each.id == level
         )
 
 

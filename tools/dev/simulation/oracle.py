@@ -218,7 +218,7 @@ def _check_tickets(world: World, books: Books, verdict: Verdict) -> None:
         with open_machine_ledger(world.folder.root) as store:
             ledger = {
                 record.ticket.number: record.ticket.amount_cents
-                for record in store.records()
+                for record in store.iter_records()
                 if record.state in {TicketState.ISSUED, TicketState.REDEEMED}
             }
     for number in sorted(ledger.keys() ^ books.tickets.keys()):

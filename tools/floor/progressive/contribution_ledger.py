@@ -28,7 +28,7 @@ class ContributionLedger:
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level, or to the successor of a closed level."""
-        grown_level = record.level.contribute(contribution.wager_cents)
+        grown_level = record.level.add_contribution(contribution.wager_cents)
         if not record.successor:
             self._store_level_after_contribution(session, replace(record, level=grown_level), contribution)
             return
@@ -41,7 +41,7 @@ class ContributionLedger:
     ) -> None:
         """Store a level after a contribution; if a mystery level reached its secret amount, record the win."""
         session.put_level(record)
-        if not record.level.terms.mystery:
+        if not record.level.terms.is_mystery:
             return
         prize = self._mysteries.assign_contribution_number(
             session, record, contribution.machine, contribution.sequence
@@ -100,9 +100,9 @@ class ContributionLedger:
         level = record.level
         paid_hit = replace(
             level,
-            seeded=level.seeded + amount_cents,
-            paid=level.paid + amount_cents,
-            hits=level.hits + 1,
+            seeded_cents=level.seeded_cents + amount_cents,
+            paid_cents=level.paid_cents + amount_cents,
+            hit_count=level.hit_count + 1,
         )
         left_cents = max(0, record.closing_cents - amount_cents)
         return amount_cents, replace(record, level=paid_hit, closing_cents=left_cents)
@@ -137,7 +137,7 @@ class ContributionLedger:
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
         session.note(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
-        if record.level.terms.mystery:
+        if record.level.terms.is_mystery:
             return
         more_cents, level = paid_cents - hit.amount_cents, record.level
         session.put_claim(replace(hit, amount_cents=paid_cents))
@@ -146,7 +146,9 @@ class ContributionLedger:
                 _record_fall(replace(record, level=level.correct_paid_hit(more_cents)), level.shown_cents)
             )
         elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
-            put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
+            put_up = replace(
+                level, seeded_cents=level.seeded_cents + more_cents, paid_cents=level.paid_cents + more_cents
+            )
             session.put_level(replace(record, level=put_up))
         else:
             amount, empty = level.correct_paid_hit(more_cents).release_whole_amount()
@@ -180,7 +182,7 @@ class ContributionLedger:
             raise ContributionLedgerError(
                 f"level {level}: no open level follows it that can receive {amount} minor units"
             )
-        session.put_level(replace(heir, level=heir.level.receive(amount)))
+        session.put_level(replace(heir, level=heir.level.add_received_amount(amount)))
         self._record_outside_amount(session, heir, amount)
 
     def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
@@ -188,18 +190,18 @@ class ContributionLedger:
 
         For any other level, do nothing.
         """
-        if record.level.terms.mystery:
+        if record.level.terms.is_mystery:
             self._mysteries.add_outside_amount(session, record.id, amount)
 
     def open_prize(self, session: Session, level: str) -> None:
         """Draw the next prize of a mystery level; do nothing for any other level."""
         record = session.read_level(level)
-        if record is not None and record.level.terms.mystery:
+        if record is not None and record.level.terms.is_mystery:
             self._mysteries.open(session, record, self._at())
 
     def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
-        if record.level.terms.mystery:
+        if record.level.terms.is_mystery:
             self._mysteries.close(session, record.id)
         amount, empty = record.level.release_whole_amount()
         session.put_level(

@@ -214,10 +214,10 @@ class Controller:
             increment=terms.increment,
             base_cents=terms.base_cents,
             ceiling_cents=terms.ceiling_cents,
-            mystery=terms.mystery,
+            mystery=terms.is_mystery,
             counted=last_counted or 0,
             won=self._mysteries.list_won_prizes(session, join.machine, enrolment.level)
-            if terms.mystery
+            if terms.is_mystery
             else (),
             shares=dict(record.shares),
         )
@@ -283,11 +283,11 @@ class Controller:
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
         if contribution.sequence > last_counted:
             session.add_contribution(
-                contribution, hidden_share=contribution.wager_cents * record.level.terms.hidden
+                contribution, hidden_share=contribution.wager_cents * record.level.terms.hidden_share
             )
             session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
             self._books.add_contribution(session, record, contribution)
-        mystery = record.level.terms.mystery
+        mystery = record.level.terms.is_mystery
         return Counted(
             machine=contribution.machine,
             level=contribution.level,
@@ -329,7 +329,7 @@ class Controller:
             return self._refuse(
                 session, claim, RefusalReason.NOT_JOINED, "the machine has not enrolled in this level"
             )
-        if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
+        if record.level.terms.is_mystery or claim.claim.startswith(CLAIM_PREFIX):
             reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
             return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
         if claim.share is not None and str(claim.share) not in record.shares:
@@ -499,7 +499,7 @@ class Controller:
     def _build_value(self, session: Session, record: LevelRecord, now: datetime) -> Value:
         """Return the message that states a progressive level's current value."""
         self._spoken += 1
-        prize = session.read_last_prize(record.id) if record.level.terms.mystery else None
+        prize = session.read_last_prize(record.id) if record.level.terms.is_mystery else None
         return Value(
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT_BITS) + self._spoken,
@@ -544,8 +544,8 @@ class Controller:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"
             )
-        chance = definition.chance
-        if definition.terms.mystery != record.level.terms.mystery:
+        chance = definition.stake_and_odds
+        if definition.terms.is_mystery != record.level.terms.is_mystery:
             raise ControllerError(
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
@@ -658,7 +658,7 @@ class Controller:
             for record in session.read_levels():
                 record.level.check_sums()
                 _check_level_totals(session, record)
-                if record.level.terms.mystery:
+                if record.level.terms.is_mystery:
                     verify_prizes(session, record)
 
     def _format_time(self) -> str:
@@ -701,12 +701,13 @@ def _check_level_totals(session: Session, record: LevelRecord) -> None:
     hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid_cents = sum(hit.amount_cents for hit in hits)
-    if (level.paid, level.hits) != (paid_cents, len(hits)):
+    if (level.paid_cents, level.hit_count) != (paid_cents, len(hits)):
         raise ControllerError(
-            f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid_cents}"
+            f"level {record.id}: {level.hit_count} hits paid {level.paid_cents}; the register has "
+            f"{len(hits)} of {paid_cents}"
         )
     contributed = session.sum_contributions(record.id)
-    if level.contributed != contributed:
+    if level.contributed_amount != contributed:
         raise ControllerError(
-            f"level {record.id}: contributed {level.contributed}, but the ledger has {contributed}"
+            f"level {record.id}: contributed {level.contributed_amount}, but the ledger has {contributed}"
         )

@@ -73,7 +73,7 @@ class MysteryPrizes:
         prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")
-        return prize if record.level.current >= self._unseal_secret(prize).amount else None
+        return prize if record.level.current >= self._unseal_secret(prize).trigger_amount else None
 
     def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
         """Store the winning claim of a mystery prize, and disclose its secret."""
@@ -164,7 +164,7 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
         trigger = MysteryTrigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{prize_name}: {error}") from None
-    disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start)
+    disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start_amount)
     if disclosed != (prize.commitment, prize.level, prize.number, prize.start):
         raise MysteryError(f"{prize_name}: its secret does not match the commitment")
     if not prize.claim:
@@ -172,11 +172,11 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
     turns = prize.turns - prize.turns_before
     reached_amount = prize.start + prize.added_amount + turns * trigger.step
     was_reached_earlier = (
-        not prize.added_amount and turns > 1 and reached_amount - trigger.step >= trigger.amount
+        not prize.added_amount and turns > 1 and reached_amount - trigger.step >= trigger.trigger_amount
     )
-    if reached_amount < trigger.amount or was_reached_earlier:
+    if reached_amount < trigger.trigger_amount or was_reached_earlier:
         raise MysteryError(
-            f"{prize_name}: contribution {turns} is not the first that reached {trigger.amount}"
+            f"{prize_name}: contribution {turns} is not the first that reached {trigger.trigger_amount}"
         )
     hit = session.find_claim(prize.claim)
     if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (

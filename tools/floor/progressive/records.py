@@ -15,7 +15,7 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
     """Return the partial shares of a level that can be won, by their text in records and messages."""
-    return {str(share): odds for share, odds in definition.chance.shares.items()}
+    return {str(share): odds for share, odds in definition.stake_and_odds.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +56,10 @@ class LevelRecord:
         return cls(
             id=definition.id,
             names=dict(definition.names),
-            stake_cents=definition.chance.stake_cents,
-            odds=definition.chance.odds,
+            stake_cents=definition.stake_and_odds.stake_cents,
+            odds=definition.stake_and_odds.odds,
             level=Level.open(definition.terms),
-            hits_most=definition.chance.hits_most,
+            hits_most=definition.stake_and_odds.hits_most,
             shares=list_partial_shares(definition),
         )
 

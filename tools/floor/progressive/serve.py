@@ -20,8 +20,8 @@ from egm.progressive.connection import (
     DeduplicatingQueue,
     build_tls_context,
     get_payload,
+    keep_connected,
     run_together,
-    stay_connected,
 )
 from egm.progressive.messages import (
     Counted,
@@ -83,7 +83,7 @@ class Service:
     async def _stay_connected(self) -> None:
         """Connect to the broker, and connect again after every interruption, until cancelled."""
         context = build_tls_context(self._slot)
-        await stay_connected(
+        await keep_connected(
             self._slot,
             lambda: context,
             CONTROLLER_CERTIFICATE_NAME,

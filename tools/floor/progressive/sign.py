@@ -21,8 +21,8 @@ from egm.progressive.connection import (
     BrokerLine,
     build_tls_context,
     get_payload,
+    keep_connected,
     run_together,
-    stay_connected,
 )
 from egm.progressive.messages import (
     SILENT_NS,
@@ -227,7 +227,7 @@ async def listen(
         (lost or report)(f"no connection to the broker: {reason}")
 
     context = build_tls_context(slot)
-    await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
+    await keep_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
 
 
 def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:

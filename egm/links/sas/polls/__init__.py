@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.errors import check_invariant
-from egm.links.sas.poll import Poll
+from egm.links.sas.poll import PollImplementation
 from egm.links.sas.polls import (
     aft,
     control,
@@ -22,21 +22,24 @@ from egm.links.sas.polls import (
 _POLL_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 
 
-def _build_poll_index() -> dict[int, Poll]:
+def _build_poll_index() -> dict[int, PollImplementation]:
     """Return every long poll that is implemented, by command code."""
-    index: dict[int, Poll] = {}
+    index: dict[int, PollImplementation] = {}
     for module in _POLL_MODULES:
         for poll in module.POLL_IMPLEMENTATIONS:
             check_invariant(poll.code not in index, "sas.poll_built_twice")
-            check_invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
+            check_invariant(
+                (poll.answer_function is None) != (poll.effect_function is None),
+                "sas.poll_without_one_handler",
+            )
             index[poll.code] = poll
     return index
 
 
 #: Every long poll that is implemented, by command code.
-IMPLEMENTED_POLLS: Final[Mapping[int, Poll]] = _build_poll_index()
+IMPLEMENTED_POLLS: Final[Mapping[int, PollImplementation]] = _build_poll_index()
 
 
-def find_available_polls(groups: frozenset[Group]) -> dict[int, Poll]:
+def find_available_polls(groups: frozenset[Group]) -> dict[int, PollImplementation]:
     """Return the long polls available to a host with these option groups, by command code."""
     return {code: poll for code, poll in IMPLEMENTED_POLLS.items() if poll.group in groups}

@@ -25,7 +25,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
@@ -110,7 +110,7 @@ def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
     if body[0] in {_INTERROGATE, _QUERY_WITHOUT_READING}:
         return _answer_interrogation(host, transfers, body[1] if len(body) > 1 else 0)
     if body[0] == _CANCEL:
-        transfers.cancel()
+        transfers.cancel_order()
         return _answer_interrogation(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
         raise MalformedPollError(poll, f"the {len(body)} bytes received are too few for a transfer")
@@ -135,7 +135,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         error_status = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
         error_status = TransferStatus.BAD_FUNCTION
-    status = transfers.order(
+    status = transfers.order_transfer(
         TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
             kind=_TRANSFER_KIND_BY_TYPE.get(body[2], TransferKind.OTHER),
@@ -194,7 +194,7 @@ def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, posit
 
     ``position`` is the transfer's position in the history of transfers; 0 for the last.
     """
-    result = transfers.last if position == 0 else transfers.find_result_in_history(position)
+    result = transfers.last_result if position == 0 else transfers.find_result_in_history(position)
     if result is None:
         return Reply(prepend_length(bytes((position, _CODE_BY_TRANSFER_STATUS[TransferStatus.NONE]))))
     return Reply(prepend_length(_encode_result(host, result)))
@@ -206,10 +206,10 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     The meters are those of the credit kinds that the transfer moved.
     """
     identifier = result.identifier.encode("latin-1")
-    at = result.at.astimezone(host.machine.identity.venue.zone)
+    at = result.result_time.astimezone(host.machine.identity.venue.zone)
     expires = bytes(4)
-    if result.expires is not None:
-        day = datetime.combine(result.expires, time())
+    if result.expiry_date is not None:
+        day = datetime.combine(result.expiry_date, time())
         expires = encode_date_and_time(day)[:4]
     return (
         bytes(
@@ -217,11 +217,14 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
                 result.position,
                 _CODE_BY_TRANSFER_STATUS[result.status],
                 _NO_RECEIPT,
-                result.codes.get("type", 0),
+                result.protocol_codes.get("type", 0),
             )
         )
-        + b"".join(encode_bcd(result.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _CREDIT_KINDS_IN_ORDER)
-        + bytes((result.codes.get("flags", 0),))
+        + b"".join(
+            encode_bcd(result.cents_by_credit_kind.get(kind, 0), _AMOUNT_BYTES)
+            for kind in _CREDIT_KINDS_IN_ORDER
+        )
+        + bytes((result.protocol_codes.get("flags", 0),))
         + encode_binary(host.machine.component(HostMoney).asset_number, 4)
         + prepend_length(identifier)
         + encode_date_and_time(at)
@@ -280,24 +283,24 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
         raise MalformedPollError(poll, f"length is {length:02X}; expected 01 or {_REGISTRATION_BYTES:02X}")
     code = body[0]
     if code == _UNREGISTER:
-        return _build_registration_reply(transfers.unregister())
+        return _build_registration_reply(transfers.cancel_registration())
     if length == 1:
-        return _build_registration_reply(transfers.registration)
+        return _build_registration_reply(transfers.current_registration)
     asset_number, key, pos_id = decode_binary(body[1:5]), body[5:25], decode_binary(body[25:29])
     if code == _REGISTER:
-        return _build_registration_reply(transfers.register(asset_number, key, pos_id))
+        return _build_registration_reply(transfers.register_machine(asset_number, key, pos_id))
     if code == _INITIALISE:
-        registration = transfers.unregister()
+        registration = transfers.cancel_registration()
         return _build_registration_reply(
             AftRegistration(False, registration.asset_number, pos_id, key), _READY
         )
-    return _build_registration_reply(transfers.registration)
+    return _build_registration_reply(transfers.current_registration)
 
 
 def _build_registration_reply(registration: AftRegistration, status: int | None = None) -> Reply:
     """Return the reply to poll 73 with the machine's registration."""
     if status is None:
-        status = _REGISTERED if registration.registered else _NOT_REGISTERED
+        status = _REGISTERED if registration.is_registered else _NOT_REGISTERED
     key = registration.key.ljust(_KEY_BYTES, b"\0")
     return Reply(
         prepend_length(
@@ -325,7 +328,7 @@ def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     code, condition, hundredths = poll.data[0], poll.data[1], decode_bcd(poll, poll.data[2:4])
     if code == _LOCK and condition & ~_encode_available_transfers(transfers) == 0:
-        transfers.lock(condition, hundredths)
+        transfers.request_lock(condition, hundredths)
     elif code == _UNLOCK:
         transfers.release_lock()
     return Reply(prepend_length(_encode_lock_status(host, transfers)))
@@ -343,7 +346,9 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
     enabled, host_only = transfers.cash_out_terms
     cash_out = (1 if money.can_transfer else 0) | (enabled << 1) | (host_only << 2)
-    status = (transfers.registration.registered << 3) | (money.can_transfer << 1 | money.can_transfer << 4)
+    status = (transfers.current_registration.is_registered << 3) | (
+        money.can_transfer << 1 | money.can_transfer << 4
+    )
     status |= money.can_award_bonuses << 5
     expires, pool = bytes(4), 0
     if terms is not None:
@@ -372,14 +377,24 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
 
 
 _POLL_GROUP: Final = Group.AFT
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(
         code=0x72,
-        response=VARIABLE_RESPONSE_LENGTH,
-        effect=answer_aft_transfer,
-        acknowledged=close_read_transfer,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_aft_transfer,
+        acknowledgement_function=close_read_transfer,
         group=_POLL_GROUP,
     ),
-    Poll(code=0x73, response=VARIABLE_RESPONSE_LENGTH, effect=answer_aft_registration, group=_POLL_GROUP),
-    Poll(code=0x74, response=VARIABLE_RESPONSE_LENGTH, effect=answer_aft_lock, group=_POLL_GROUP),
+    PollImplementation(
+        code=0x73,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_aft_registration,
+        group=_POLL_GROUP,
+    ),
+    PollImplementation(
+        code=0x74,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_aft_lock,
+        group=_POLL_GROUP,
+    ),
 )

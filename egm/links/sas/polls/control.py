@@ -10,11 +10,11 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.host.events import ControlRequested
-from egm.integrity.events import Disabled, Enabled
+from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll, PollEffectFunction
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollEffectFunction, PollImplementation
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll
@@ -54,7 +54,7 @@ def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
 
     def disable_machine(host: SasHost, _: LongPoll) -> Reply:
         """Disable the machine for this host, and acknowledge the poll."""
-        host.submit_event(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
+        host.submit_event(EventType.DISABLED, DisablingRequest(source=host.source + suffix, reason=reason))
         return ACK
 
     return disable_machine
@@ -65,7 +65,7 @@ def _build_enabling_effect(suffix: str) -> PollEffectFunction:
 
     def lift_disabling(host: SasHost, _: LongPoll) -> Reply:
         """End this host's disabling of the machine, and acknowledge the poll."""
-        host.submit_event(EventType.ENABLED, Enabled(source=host.source + suffix))
+        host.submit_event(EventType.ENABLED, EnablingRequest(source=host.source + suffix))
         return ACK
 
     return lift_disabling
@@ -101,11 +101,11 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     if pending_timer is not None:
         pending_timer.cancel()
     if not seconds:
-        host.submit_event(EventType.ENABLED, Enabled(source=source))
+        host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
         return ACK
-    host.submit_event(EventType.DISABLED, Disabled(source=source, reason="delay"))
+    host.submit_event(EventType.DISABLED, DisablingRequest(source=source, reason="delay"))
     host.exchange_notes["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.submit_event(EventType.ENABLED, Enabled(source=source))
+        seconds, lambda: host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
     )
     return ACK
 
@@ -120,13 +120,15 @@ def close_acceptor_after_bill(host: SasHost) -> None:
         _set_control(host, HostControlName.BILL_ACCEPTOR, False)
 
 
-def _build_control_poll(code: int, effect: PollEffectFunction) -> Poll:
+def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
     """Return the poll with this command code, which needs the option group of control polls."""
-    return Poll(code=code, response=ONE_BYTE_RESPONSE, effect=effect, group=Group.CONTROL)
+    return PollImplementation(
+        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=Group.CONTROL
+    )
 
 
 #: The control polls that this machine answers.
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x01, _build_disabling_effect("", "host")),
     _build_control_poll(0x02, _build_enabling_effect("")),
     _build_control_poll(0x03, _build_setting_effect(HostControlName.SOUND, "off")),
@@ -138,5 +140,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
     _build_control_poll(0x09, enable_game),
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
-    Poll(code=0x2E, response=ONE_BYTE_RESPONSE, effect=delay_game, group=Group.DELAY),
+    PollImplementation(
+        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=Group.DELAY
+    ),
 )

@@ -16,7 +16,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.meters import compute_payback, read_meter
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import GameFacts, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
@@ -69,7 +69,7 @@ def _encode_identity(readout: SasReadout, game: GameFacts | None) -> bytes:
             _NO_PROGRESSIVE_GROUP,
             _NO_OPTIONS,
             paytable,
-            _encode_percent(compute_payback(readout) if game is None else game.payback),
+            _encode_percent(compute_payback(readout) if game is None else game.payback_hundredths),
         )
     )
 
@@ -99,7 +99,7 @@ def answer_games_implemented(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 55: the SAS number of the selected game."""
-    return Reply(encode_bcd(readout.selected_game, 2))
+    return Reply(encode_bcd(readout.selected_game_number, 2))
 
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
@@ -108,7 +108,7 @@ def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     numbers = [
         game.number
         for game in readout.games
-        if game.enabled and (not only_denomination or only_denomination in game.denominations_cents)
+        if game.is_enabled and (not only_denomination or only_denomination in game.denominations_cents)
     ]
     return Reply(
         prepend_length(bytes((len(numbers),)) + b"".join(encode_bcd(number, 2) for number in numbers))
@@ -122,7 +122,7 @@ def answer_player_denomination(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_player_denominations(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B2: every denomination a player may choose."""
-    offered_cents = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
+    offered_cents = {cents for game in readout.games if game.is_enabled for cents in game.denominations_cents}
     codes = bytes(find_denomination_code(cents) for cents in sorted(offered_cents))
     return Reply(prepend_length(bytes((len(codes),)) + codes))
 
@@ -139,7 +139,9 @@ def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | Non
     if game is None or decode_bcd(request, category) != _ONE_CATEGORY:
         return None
     wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
-    return Reply(prepend_length(number + category + _encode_percent(game.payback) + prepend_length(wagered)))
+    return Reply(
+        prepend_length(number + category + _encode_percent(game.payback_hundredths) + prepend_length(wagered))
+    )
 
 
 def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
@@ -188,10 +190,10 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll A0: the SAS features of this machine that this host's polls support."""
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
-    has = readout.polls.__contains__
+    has = readout.supported_poll_codes.__contains__
     tickets = readout.validation.is_by_host and has(0x71)
     first = (
-        (readout.bonuses and has(0x72)) << 1
+        (readout.can_award_bonuses and has(0x72)) << 1
         | has(0x8A) << 2
         | has(0x8C) << 3
         | (readout.validation.is_by_host and has(0x7B)) << 4
@@ -202,7 +204,7 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
         1 << 2  # tickets are in total drop and in total cancelled credits
         | has(0x6F) << 3
         | has(0x6E) << 4
-        | (readout.transfers and has(0x72)) << 6
+        | (readout.can_transfer and has(0x72)) << 6
         | has(0xB0) << 7
     )
     third_byte = 1 | has(0x87) << 1  # it supports polling every 40 ms
@@ -230,17 +232,17 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
         """Return poll B0's reply with an error code in place of the other poll's data."""
         return Reply(prepend_length(bytes((code, 0, reason))))
 
-    poll = IMPLEMENTED_POLLS.get(base) if base in readout.polls else None
-    if poll is None or poll.answer is None:
+    poll = IMPLEMENTED_POLLS.get(base) if base in readout.supported_poll_codes else None
+    if poll is None or poll.answer_function is None:
         return build_error_reply(_NOT_SUPPORTED)
-    if not poll.by_denomination:
+    if not poll.is_allowed_by_denomination:
         return build_error_reply(_NOT_AWARE)
     cents = DENOMINATIONS_CENTS.get(code, 0)
     if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
         return build_error_reply(_NOT_A_DENOMINATION)
     try:
         inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
-        reply = poll.answer(inner, readout.for_denomination(int(cents)) if code else readout)
+        reply = poll.answer_function(inner, readout.for_denomination(int(cents)) if code else readout)
     except MalformedPollError:
         return build_error_reply(_MALFORMED)
     if reply is None:
@@ -250,29 +252,41 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
 
 _BY_DENOMINATION: Final = Group.MULTI_DENOMINATION
 
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(code=0x1F, response=24, answer=answer_machine_identity),
-    Poll(code=0x51, response=6, answer=answer_games_implemented),
-    Poll(code=0x53, response=26, answer=answer_game_configuration),
-    Poll(code=0x55, response=6, answer=answer_selected_game),
-    Poll(code=0x56, response=VARIABLE_RESPONSE_LENGTH, answer=answer_enabled_games, by_denomination=True),
-    Poll(code=0xA0, response=12, answer=answer_features),
-    Poll(
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),
+    PollImplementation(code=0x51, response_length=6, answer_function=answer_games_implemented),
+    PollImplementation(code=0x53, response_length=26, answer_function=answer_game_configuration),
+    PollImplementation(code=0x55, response_length=6, answer_function=answer_selected_game),
+    PollImplementation(
+        code=0x56,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        answer_function=answer_enabled_games,
+        is_allowed_by_denomination=True,
+    ),
+    PollImplementation(code=0xA0, response_length=12, answer_function=answer_features),
+    PollImplementation(
         code=0xB0,
-        response=VARIABLE_RESPONSE_LENGTH,
-        answer=answer_for_one_denomination,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        answer_function=answer_for_one_denomination,
         group=_BY_DENOMINATION,
     ),
-    Poll(code=0xB1, response=5, answer=answer_player_denomination, group=_BY_DENOMINATION),
-    Poll(
+    PollImplementation(
+        code=0xB1, response_length=5, answer_function=answer_player_denomination, group=_BY_DENOMINATION
+    ),
+    PollImplementation(
         code=0xB2,
-        response=VARIABLE_RESPONSE_LENGTH,
-        answer=answer_player_denominations,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        answer_function=answer_player_denominations,
         group=_BY_DENOMINATION,
     ),
-    Poll(code=0xB3, response=5, answer=answer_token_denomination),
-    Poll(code=0xB4, response=VARIABLE_RESPONSE_LENGTH, answer=answer_wager_category),
-    Poll(
-        code=0xB5, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_information, by_denomination=True
+    PollImplementation(code=0xB3, response_length=5, answer_function=answer_token_denomination),
+    PollImplementation(
+        code=0xB4, response_length=VARIABLE_RESPONSE_LENGTH, answer_function=answer_wager_category
+    ),
+    PollImplementation(
+        code=0xB5,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        answer_function=answer_extended_information,
+        is_allowed_by_denomination=True,
     ),
 )

@@ -7,7 +7,7 @@ from egm.config.sas_line import Group
 from egm.kernel.events import EventType
 from egm.links.sas.codec import Reply, encode_bcd
 from egm.links.sas.host import READ_HANDPAY_NOTE, SasHost
-from egm.links.sas.poll import Poll
+from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.money.keys import MoneyKey
@@ -63,7 +63,14 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), executes_once=True)
 
 
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(code=0x1B, response=24, answer=answer_handpay_information, acknowledged=mark_handpay_read),
-    Poll(code=0x94, response=5, effect=reset_handpay, group=Group.HANDPAY_RESET),
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(
+        code=0x1B,
+        response_length=24,
+        answer_function=answer_handpay_information,
+        acknowledgement_function=mark_handpay_read,
+    ),
+    PollImplementation(
+        code=0x94, response_length=5, effect_function=reset_handpay, group=Group.HANDPAY_RESET
+    ),
 )

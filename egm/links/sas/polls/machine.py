@@ -18,7 +18,7 @@ from egm.links.sas.codec import (
 )
 from egm.links.sas.host import SasHost
 from egm.links.sas.journal_exceptions import find_bill_codes
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 
@@ -94,7 +94,7 @@ def answer_last_ticket(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_hopper_level(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 2C: the coins in the hopper, as counted in and out; no reply without a hopper."""
-    return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coins, 4))
+    return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coin_count, 4))
 
 
 def answer_hopper_status(_: LongPoll, readout: SasReadout) -> Reply | None:
@@ -106,7 +106,7 @@ def answer_hopper_status(_: LongPoll, readout: SasReadout) -> Reply | None:
     if hopper.faults:
         fault_codes = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
         status = fault_codes.get(hopper.faults[0], _HOPPER_OTHER)
-    return Reply(prepend_length(bytes((status, _UNKNOWN_HOPPER_FILL)) + encode_bcd(hopper.coins, 4)))
+    return Reply(prepend_length(bytes((status, _UNKNOWN_HOPPER_FILL)) + encode_bcd(hopper.coin_count, 4)))
 
 
 def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
@@ -125,18 +125,33 @@ def switch_event_reports(host: SasHost, request: LongPoll) -> Reply:
     return ACK
 
 
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(code=0x0E, response=ONE_BYTE_RESPONSE, effect=switch_event_reports, group=Group.REAL_TIME),
-    Poll(code=0x2C, response=8, answer=answer_hopper_level),
-    Poll(code=0x3D, response=13, answer=answer_last_ticket),
-    Poll(code=0x48, response=10, answer=answer_last_bill),
-    Poll(code=0x49, response=8, answer=answer_stacker_bills),
-    Poll(code=0x4A, response=8, answer=answer_stacker_value),
-    Poll(
-        code=0x4F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_hopper_status, group=Group.HOPPER_STATUS
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(
+        code=0x0E,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=switch_event_reports,
+        group=Group.REAL_TIME,
     ),
-    Poll(code=0x54, response=VARIABLE_RESPONSE_LENGTH, answer=answer_version_and_serial),
-    Poll(code=0x7E, response=11, answer=answer_time_of_day),
-    Poll(code=0x7F, response=ONE_BYTE_RESPONSE, effect=receive_time, broadcast=True),
-    Poll(code=0x8F, response=13, answer=answer_reel_stops),
+    PollImplementation(code=0x2C, response_length=8, answer_function=answer_hopper_level),
+    PollImplementation(code=0x3D, response_length=13, answer_function=answer_last_ticket),
+    PollImplementation(code=0x48, response_length=10, answer_function=answer_last_bill),
+    PollImplementation(code=0x49, response_length=8, answer_function=answer_stacker_bills),
+    PollImplementation(code=0x4A, response_length=8, answer_function=answer_stacker_value),
+    PollImplementation(
+        code=0x4F,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        answer_function=answer_hopper_status,
+        group=Group.HOPPER_STATUS,
+    ),
+    PollImplementation(
+        code=0x54, response_length=VARIABLE_RESPONSE_LENGTH, answer_function=answer_version_and_serial
+    ),
+    PollImplementation(code=0x7E, response_length=11, answer_function=answer_time_of_day),
+    PollImplementation(
+        code=0x7F,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=receive_time,
+        is_executed_as_broadcast=True,
+    ),
+    PollImplementation(code=0x8F, response_length=13, answer_function=answer_reel_stops),
 )

@@ -1,6 +1,6 @@
 """Long polls about meters: fixed lists of meters (0F to 1E, 2A to 46), and meters by code (2F, 6F, AF)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from egm.links.sas.codec import (
@@ -13,7 +13,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.meters import read_meter
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll, PollAnswerFunction
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollAnswerFunction, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.wire import LongPoll
@@ -123,7 +123,9 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     game = _find_requested_game(request, readout, number)
     if game is None or any(code not in METERS for code in codes):
         return None
-    values = [bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METERS[c].size) for c in codes]
+    values = [
+        bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METERS[c].byte_count) for c in codes
+    ]
     return Reply(prepend_length(number + b"".join(values)))
 
 
@@ -149,40 +151,49 @@ def _encode_sized_meter(code: int, readout: SasReadout, game: str) -> bytes:
     value = read_meter(code, readout, game)
     if value is None:
         return encode_binary(code, 2) + b"\0"
-    size = METERS[code].size
+    size = METERS[code].byte_count
     return encode_binary(code, 2) + bytes((size,)) + encode_bcd(value, size)
 
 
-def _build_poll_rows() -> Sequence[Poll]:
+def _build_poll_rows() -> Sequence[PollImplementation]:
     """Return the long polls that read meters, with the size of each reply."""
-    row: Callable[..., Poll] = Poll
+    row = PollImplementation
     return (
         *(
             row(
                 code=code,
-                response=_REPLY_OVERHEAD_BYTES + 4 * len(codes),
-                answer=_build_meters_answer(*codes),
-                by_denomination=code in _BY_DENOMINATION,
+                response_length=_REPLY_OVERHEAD_BYTES + 4 * len(codes),
+                answer_function=_build_meters_answer(*codes),
+                is_allowed_by_denomination=code in _BY_DENOMINATION,
             )
             for code, codes in _METER_CODES_BY_POLL.items()
         ),
         *(
-            row(code=poll, response=8, answer=_build_meters_answer(bill))
+            row(code=poll, response_length=8, answer_function=_build_meters_answer(bill))
             for poll, bill in _BILL_POLLS.items()
         ),
-        row(code=0x18, response=8, answer=answer_games_since),
-        row(code=0x1C, response=36, answer=answer_machine_meters),
-        row(code=0x20, response=8, answer=answer_value_of_bills),
-        row(code=0x2D, response=10, answer=_build_game_meters_answer(0x03)),
-        row(code=0x52, response=22, answer=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)),
+        row(code=0x18, response_length=8, answer_function=answer_games_since),
+        row(code=0x1C, response_length=36, answer_function=answer_machine_meters),
+        row(code=0x20, response_length=8, answer_function=answer_value_of_bills),
+        row(code=0x2D, response_length=10, answer_function=_build_game_meters_answer(0x03)),
+        row(code=0x52, response_length=22, answer_function=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)),
         row(
-            code=0x2F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_selected_meters, by_denomination=True
+            code=0x2F,
+            response_length=VARIABLE_RESPONSE_LENGTH,
+            answer_function=answer_selected_meters,
+            is_allowed_by_denomination=True,
         ),
         row(
-            code=0x6F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_meters, by_denomination=True
+            code=0x6F,
+            response_length=VARIABLE_RESPONSE_LENGTH,
+            answer_function=answer_extended_meters,
+            is_allowed_by_denomination=True,
         ),
         row(
-            code=0xAF, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_meters, by_denomination=True
+            code=0xAF,
+            response_length=VARIABLE_RESPONSE_LENGTH,
+            answer_function=answer_extended_meters,
+            is_allowed_by_denomination=True,
         ),
     )
 

@@ -10,10 +10,10 @@ from itertools import takewhile
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.links.entries import WINS_READ, WinsRead
+from egm.links.entries import WINS_READ, ProgressiveWinsRead
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, encode_bcd, prepend_length
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
@@ -80,7 +80,7 @@ def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
     """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
     broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
     wins = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in broadcast_wins.items())
-    return sorted(wins, key=lambda item: item[1].entry)
+    return sorted(wins, key=lambda item: item[1].entry_sequence)
 
 
 def _encode_win(win: BroadcastWin) -> bytes:
@@ -137,22 +137,44 @@ def _mark_oldest_wins_read(host: SasHost, number: int) -> None:
     read_wins = _list_unread_wins(host)[:number]
     if read_wins:
         state = {key: None for key, _ in read_wins}
-        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read_wins)), state=state)
+        host.machine.post(
+            WINS_READ, ProgressiveWinsRead(host=host.name, win_count=len(read_wins)), state=state
+        )
     if number and _list_unread_wins(host):
         host.post_exception(_PROGRESSIVE_HIT_EXCEPTION)
 
 
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(code=0x80, response=ONE_BYTE_RESPONSE, effect=receive_amount, group=_POLL_GROUP, broadcast=True),
-    Poll(code=0x83, response=10, answer=answer_cumulative_wins, group=_POLL_GROUP),
-    Poll(code=0x84, response=11, effect=answer_current_win, group=_POLL_GROUP),
-    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=mark_win_read, group=_POLL_GROUP),
-    Poll(code=0x86, response=ONE_BYTE_RESPONSE, effect=receive_amounts, group=_POLL_GROUP, broadcast=True),
-    Poll(
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(
+        code=0x80,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=receive_amount,
+        group=_POLL_GROUP,
+        is_executed_as_broadcast=True,
+    ),
+    PollImplementation(
+        code=0x83, response_length=10, answer_function=answer_cumulative_wins, group=_POLL_GROUP
+    ),
+    PollImplementation(code=0x84, response_length=11, effect_function=answer_current_win, group=_POLL_GROUP),
+    PollImplementation(
+        code=0x85,
+        response_length=11,
+        effect_function=answer_queued_win,
+        acknowledgement_function=mark_win_read,
+        group=_POLL_GROUP,
+    ),
+    PollImplementation(
+        code=0x86,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=receive_amounts,
+        group=_POLL_GROUP,
+        is_executed_as_broadcast=True,
+    ),
+    PollImplementation(
         code=0x87,
-        response=VARIABLE_RESPONSE_LENGTH,
-        effect=answer_queued_wins,
-        acknowledged=mark_wins_read,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_queued_wins,
+        acknowledgement_function=mark_wins_read,
         group=_POLL_GROUP,
     ),
 )

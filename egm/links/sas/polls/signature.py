@@ -15,7 +15,7 @@ from egm.errors import LocalError
 from egm.links.entries import HOST_UNSIGNED, SoftwareNotSigned
 from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import Algorithm
 from egm.verify.examine import sign_in_child_process
@@ -58,11 +58,11 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
     host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
 
 
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(
         code=_ROM_SIGNATURE_POLL,
-        response=ONE_BYTE_RESPONSE,
-        effect=send_rom_signature,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=send_rom_signature,
         group=Group.ROM_SIGNATURE,
     ),
 )

@@ -26,7 +26,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
@@ -34,7 +34,7 @@ from egm.money.records.host import RedemptionStatus
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind
-from egm.tickets.redemption import Reason
+from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
 PRINTED, TICKET_DONE = 0x3D, 0x68
@@ -85,8 +85,8 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     validation_id, sequence = decode_binary(poll.data[:3]), decode_binary(poll.data[3:])
     if validation_id:
-        tickets.enrol(validation_id, sequence)
-    enrolment = None if desk is None else desk.enrolment
+        tickets.store_enrolment(validation_id, sequence)
+    enrolment = None if desk is None else desk.current_enrolment
     if enrolment is None:
         return Reply(bytes(6), executes_once=True)
     return Reply(
@@ -155,7 +155,7 @@ def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     tickets = find_tickets(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
-        tickets.read(number)
+        tickets.mark_ticket_read(number)
         if tickets.find_oldest_unread() is not None:
             host.post_exception(PRINTED)
 
@@ -181,7 +181,7 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
     tickets = find_tickets(host)
     if tickets is None:
         return None
-    request = tickets.number_request
+    request = tickets.pending_number_request
     if request is None:
         return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
     return Reply(bytes((_CASH_OUT_TYPES[request.kind],)) + encode_bcd(request.amount_cents, _AMOUNT_BYTES))
@@ -261,16 +261,16 @@ _CODES_THAT_END_REDEMPTION: Final = frozenset({*_CODE_BY_CREDIT_KIND.values(), *
     _BAD_FUNCTION
 }
 #: Transfer code of a refusal in poll 71 -> the reason shown to the player.
-_REASON_BY_CODE: Final[Mapping[int, Reason]] = {
-    0x80: Reason.HOST_REFUSED,
-    0x81: Reason.HOST_REFUSED,
-    0x82: Reason.UNKNOWN,
-    0x83: Reason.PENDING,
-    0x84: Reason.REDEEMED,
-    0x85: Reason.EXPIRED,
-    0x86: Reason.HOST_REFUSED,
-    0x87: Reason.AMOUNT,
-    0x88: Reason.ABOVE_LIMIT,
+_REASON_BY_CODE: Final[Mapping[int, TicketRefusalReason]] = {
+    0x80: TicketRefusalReason.HOST_REFUSED,
+    0x81: TicketRefusalReason.HOST_REFUSED,
+    0x82: TicketRefusalReason.UNKNOWN,
+    0x83: TicketRefusalReason.PENDING,
+    0x84: TicketRefusalReason.REDEEMED,
+    0x85: TicketRefusalReason.EXPIRED,
+    0x86: TicketRefusalReason.HOST_REFUSED,
+    0x87: TicketRefusalReason.AMOUNT,
+    0x88: TicketRefusalReason.ABOVE_LIMIT,
 }
 #: Transfer code of poll 71 that only queries the result.
 _INTERROGATE: Final = 0xFF
@@ -484,33 +484,54 @@ def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 _POLL_GROUP: Final = Group.TICKETS
-POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
-    Poll(code=0x4C, response=10, effect=set_validation_id, group=_POLL_GROUP),
-    Poll(
+POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
+    PollImplementation(code=0x4C, response_length=10, effect_function=set_validation_id, group=_POLL_GROUP),
+    PollImplementation(
         code=0x4D,
-        response=35,
-        effect=answer_validation_record,
-        acknowledged=mark_record_read,
+        response_length=35,
+        effect_function=answer_validation_record,
+        acknowledgement_function=mark_record_read,
         group=_POLL_GROUP,
     ),
-    Poll(code=0x50, response=14, answer=answer_validation_meters, group=_POLL_GROUP),
-    Poll(code=0x57, response=10, effect=answer_pending_cash_out, group=_POLL_GROUP),
-    Poll(code=0x58, response=5, effect=receive_number, group=_POLL_GROUP),
-    Poll(code=0x70, response=VARIABLE_RESPONSE_LENGTH, effect=answer_ticket_data, group=_POLL_GROUP),
-    Poll(
+    PollImplementation(
+        code=0x50, response_length=14, answer_function=answer_validation_meters, group=_POLL_GROUP
+    ),
+    PollImplementation(
+        code=0x57, response_length=10, effect_function=answer_pending_cash_out, group=_POLL_GROUP
+    ),
+    PollImplementation(code=0x58, response_length=5, effect_function=receive_number, group=_POLL_GROUP),
+    PollImplementation(
+        code=0x70,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_ticket_data,
+        group=_POLL_GROUP,
+    ),
+    PollImplementation(
         code=0x71,
-        response=VARIABLE_RESPONSE_LENGTH,
-        effect=answer_redemption,
-        acknowledged=mark_redemption_read,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_redemption,
+        acknowledgement_function=mark_redemption_read,
         group=_POLL_GROUP,
     ),
-    Poll(
+    PollImplementation(
         code=0x7B,
-        response=VARIABLE_RESPONSE_LENGTH,
-        effect=answer_validation_status,
+        response_length=VARIABLE_RESPONSE_LENGTH,
+        effect_function=answer_validation_status,
         group=_POLL_GROUP,
-        broadcast=True,
+        is_executed_as_broadcast=True,
     ),
-    Poll(code=0x7C, response=5, effect=answer_extended_ticket_data, group=_POLL_GROUP, broadcast=True),
-    Poll(code=0x7D, response=5, effect=answer_old_ticket_data, group=_POLL_GROUP, broadcast=True),
+    PollImplementation(
+        code=0x7C,
+        response_length=5,
+        effect_function=answer_extended_ticket_data,
+        group=_POLL_GROUP,
+        is_executed_as_broadcast=True,
+    ),
+    PollImplementation(
+        code=0x7D,
+        response_length=5,
+        effect_function=answer_old_ticket_data,
+        group=_POLL_GROUP,
+        is_executed_as_broadcast=True,
+    ),
 )

@@ -143,6 +143,8 @@ _MINIMUM_EXCEPTIONS: Final = frozenset(
 
 #: Every exception of SAS, by code.
 EXCEPTIONS: Final[Mapping[int, ExceptionName]] = {
-    code: ExceptionName(code, name, urgency, TableConfidence.TWO_SOURCES, minimum=code in _MINIMUM_EXCEPTIONS)
+    code: ExceptionName(
+        code, name, urgency, TableConfidence.TWO_SOURCES, is_minimum=code in _MINIMUM_EXCEPTIONS
+    )
     for code, name, urgency in _EXCEPTION_ROWS
 }

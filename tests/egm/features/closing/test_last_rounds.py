@@ -4,7 +4,7 @@ import pytest
 from rigs.forms import fill_in
 from rigs.lies import audit_findings, read_signed_entries, remove_entries
 
-from egm.app.features import MENU
+from egm.app.features import SERVICE_MENU
 from egm.features.closing.feature import ClosingClock
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import iter_closing_notices
@@ -200,7 +200,7 @@ def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
 
 
 def test_a_form_with_invalid_minutes_is_refused():
-    form = next(form for form in MENU.forms if form.id == "close_tables")
+    form = next(form for form in SERVICE_MENU.forms if form.id == "close_tables")
     for text, reason in (
         ("", "missing"),
         ("-1", "not_digits"),

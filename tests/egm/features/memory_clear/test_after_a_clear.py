@@ -46,13 +46,13 @@ def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     rig.insert(2000)
     come_to(rig, 30)
     old = rig.cash_out_ticket()
-    place = number_of(rig.store.get(old).issue_id)
+    place = number_of(rig.store.find_ticket(old).issue_id)
     again = cleared(rig, tmp_path).insert(500)
     come_to(again, place)
     new = again.cash_out_ticket()
     assert new != old
-    assert again.store.get(new).ticket.amount_cents == 500
-    assert again.store.get(old).state is TicketState.ISSUED
+    assert again.store.find_ticket(new).ticket.amount_cents == 500
+    assert again.store.find_ticket(old).state is TicketState.ISSUED
     again.close()
 
 
@@ -96,19 +96,19 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
         return HostMoney(validation=Validation.SECURE_ENHANCED, is_online=True)
 
     rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
-    HostTicketInterface(rig.engine, rig.happen).enrol(0xABCDEF, 5)
+    HostTicketInterface(rig.engine, rig.happen).store_enrolment(0xABCDEF, 5)
     numbers = []
     for cents in (2000, 1000, 500):
         rig.insert(cents)
         numbers.append(rig.cash_out_ticket())
-    HostTicketInterface(rig.engine, rig.happen).read(numbers[0])
+    HostTicketInterface(rig.engine, rig.happen).mark_ticket_read(numbers[0])
     for _ in range(2):  # a clear, and another
         rig = cleared(rig, tmp_path, host=host())
         port = HostTicketInterface(rig.engine, rig.happen)
         assert port.find_oldest_unread().ticket.number == numbers[1]
-    port.read(numbers[1])
+    port.mark_ticket_read(numbers[1])
     assert port.find_oldest_unread().ticket.number == numbers[2]
-    port.read(numbers[2])
+    port.mark_ticket_read(numbers[2])
     assert (port.find_oldest_unread(), rig.machine.component(TicketDesk).list_unreported()) == (None, [])
     rig.close()
 

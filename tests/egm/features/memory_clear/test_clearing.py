@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 
 from egm.app.features import FEATURES
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.carrying import inspect_claims, prepare_clearance
 from egm.features.memory_clear.claims import CLAIM_MAKER_BY_KEY, KEY_SETTLED_WITH
@@ -30,7 +30,7 @@ from egm.testing.clearing import (
     read_clear_time,
 )
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
-from egm.tickets.cage import Cage
+from egm.tickets.cage import TicketCage
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
@@ -59,7 +59,7 @@ def wrong(rig: MachineRig) -> list[str]:
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:
-    return {each.id: each.proposed.amount for each in inspect_claims(folder, FEATURES).proposals}
+    return {each.id: each.claim.amount for each in inspect_claims(folder, FEATURES).proposals}
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
@@ -79,7 +79,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
     values = rig.journal.meters().values
     assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
     number = rig.cash_out_ticket()
-    assert rig.store.get(number).ticket.amount_cents == 2000
+    assert rig.store.find_ticket(number).ticket.amount_cents == 2000
     assert wrong(rig) == []
     rig.close()
 
@@ -89,11 +89,11 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    before = snapshot(rig.engine)
+    before = build_snapshot(rig.engine)
     assert before.last_display["wins"]
     assert before.win_cents
     rig = again(rig, tmp_path)
-    after = snapshot(rig.engine)
+    after = build_snapshot(rig.engine)
     assert (after.last_display, after.win_cents) == (None, 0)
     rig.close()
 
@@ -275,10 +275,10 @@ def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
     rig.report_print_state(end)
     if end is PrintState.BARCODE_DONE:
-        assert rig.store.get(number).state is TicketState.ISSUED
+        assert rig.store.find_ticket(number).state is TicketState.ISSUED
         assert rig.journal.balance_cents("out:voucher:cashable") == 2000
     else:
-        assert rig.store.get(number).state is TicketState.VOID
+        assert rig.store.find_ticket(number).state is TicketState.VOID
         assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert wrong(rig) == []
     rig.close()
@@ -299,7 +299,7 @@ def test_a_ticket_in_the_printer_is_settled_by_the_persons(tmp_path, decision, t
     number = rig.hands.jobs[-1].barcode
     rig = again(rig, tmp_path, payout_1=decision)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-    assert rig.store.get(number).state is ticket
+    assert rig.store.find_ticket(number).state is ticket
     rig.close()
 
 
@@ -335,7 +335,7 @@ def test_a_ticket_being_stacked_is_redeemed_or_released_as_the_persons_decide(tm
     rig.offer_ticket(number)
     assert rig.ledger.find_open() is not None
     rig = again(rig, tmp_path, paper_1=decision)
-    assert (rig.credit_cents, rig.store.get(number).state) == (0, ticket)
+    assert (rig.credit_cents, rig.store.find_ticket(number).state) == (0, ticket)
     rig.close()
 
 
@@ -344,7 +344,7 @@ def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig = again(rig, tmp_path, paper_1=build_paid_decision(2000))
@@ -365,9 +365,9 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
         None
     )  # the power goes here, the bar code out and the journal written
     rig.report_print_state(PrintState.BARCODE_DONE)
-    assert rig.store.get(number).state is TicketState.RESERVED
+    assert rig.store.find_ticket(number).state is TicketState.RESERVED
     rig = again(rig, tmp_path)
-    assert rig.store.get(number).state is TicketState.ISSUED
+    assert rig.store.find_ticket(number).state is TicketState.ISSUED
     rig.close()
 
 
@@ -406,7 +406,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
         prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
     with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
         build_clearance(found, ghost=build_carried_decision())
-    cents = found.proposals[-1].proposed.amount
+    cents = found.proposals[-1].claim.amount
     with pytest.raises(ClearRefused, match="cents are owed"):
         build_clearance(found, handpay_1=build_paid_decision(int(cents) + 100000))
     blind = build_clearance(found)
@@ -429,7 +429,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     whole = inspect_claims(tmp_path, FEATURES)
     assert whole.inspection.second_copy.why
     assert whole.inspection.is_complete
-    assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
+    assert {each.id: each.claim.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
     assert whole.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
 
 
@@ -463,7 +463,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged > inspection.both_copies.sequence) is are_heads_readable
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
-    assert (credit.describe_agreement_of_copies, credit.proposed.amount) == (standing, 2000)
+    assert (credit.describe_agreement_of_copies, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())

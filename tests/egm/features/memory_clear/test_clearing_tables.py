@@ -32,7 +32,7 @@ def evening(tmp_path, monkeypatch):
         def clear(self, **decisions):
             rooms[-1].close()
             owed = {
-                each.id.partition(":")[0]: each.proposed.amount
+                each.id.partition(":")[0]: each.claim.amount
                 for each in inspect_claims(state, FEATURES).proposals
             }
             digest = next(

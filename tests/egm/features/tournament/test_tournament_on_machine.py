@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
 
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, SERVICE_MENU
 from egm.app.removed_devices import refuse_removed_positions_with_money
-from egm.app.view import snapshot
+from egm.app.view import build_snapshot
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
@@ -157,12 +157,12 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     money = room.machine.component(HostMoney)
     for waits in (
         {
-            "order": TransferOrder(
+            "transfer_order": TransferOrder(
                 identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
             )
         },
-        {"lock": TransferLock(required_transfers_code=1, until_ns=10**12)},
-        {"inquiry": TicketInquiry("asked", 1, "071111222233334444")},
+        {"transfer_lock": TransferLock(required_transfers_code=1, until_ns=10**12)},
+        {"ticket_inquiry": TicketInquiry("asked", 1, "071111222233334444")},
     ):
         ((name, value),) = waits.items()
         room.engine.handle(EventType.MENU, key="operator")
@@ -211,7 +211,7 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
 
 
 def _event_of(form_id):
-    return next(form.event for form in MENU.forms if form.id == form_id)
+    return next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
 
 
 @pytest.mark.requirement("L-03", "L-08")
@@ -296,9 +296,9 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
     order = TransferOrder(
         identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
     )
-    port.order(order, asset_number=4711, key=b"", if_locked=False)
-    assert port.last.status is not TransferStatus.FULL
-    assert port.lock(1, 100) is not True
+    port.order_transfer(order, asset_number=4711, key=b"", if_locked=False)
+    assert port.last_result.status is not TransferStatus.FULL
+    assert port.request_lock(1, 100) is not True
     assert room.credit_cents == 0
     hall.sell(1, "P-1")
     hall.open_play().room.play()
@@ -433,9 +433,9 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
     waits = [clock.compute_seconds_to_wait()]
     hall.enter().sell(1, "P-1")
     waits.append(clock.compute_seconds_to_wait())
-    assert snapshot(room.engine).tournament.starts_utc == "2027-03-08T19:00:00+00:00"
+    assert build_snapshot(room.engine).tournament.starts_utc == "2027-03-08T19:00:00+00:00"
     hall.open_play()
-    assert snapshot(room.engine).tournament.starts_utc == ""
+    assert build_snapshot(room.engine).tournament.starts_utc == ""
     waits.append(clock.compute_seconds_to_wait())
     hall.play_round(games=1)
     room.clock.pass_seconds(30)
@@ -597,7 +597,7 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     hall = hall(chance=ScriptedChance(*WON, *LOST, *LOST))
 
     def seen():
-        return snapshot(hall.room.engine)
+        return build_snapshot(hall.room.engine)
 
     assert seen().tournament is None
     hall.fill("tournament_rules")

@@ -7,7 +7,13 @@ from math import ceil
 
 import pytest
 
-from egm.features.tournament.prizes import PrizePlan, compute_prizes, find_shortfall, share_ties, split_cents
+from egm.features.tournament.prizes import (
+    PrizePlan,
+    compute_prizes,
+    divide_prizes_of_ties,
+    find_shortfall,
+    split_cents,
+)
 from egm.features.tournament.rules import Tournament
 from egm.features.tournament.settlement import compute_tournament_settlement
 from egm.features.tournament.standings import Results
@@ -163,15 +169,19 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         total = sum(cents for _, _, cents in paid.values())
         assert found.missing_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
         if paid:
-            assert list(found.standings.refunded) == [e["entry"] for e in entries if e["void"] == "refunded"]
-            assert list(found.standings.excluded) == [e["entry"] for e in entries if e["void"] == "excluded"]
+            assert list(found.standings.refunded_entries) == [
+                e["entry"] for e in entries if e["void"] == "refunded"
+            ]
+            assert list(found.standings.excluded_entries) == [
+                e["entry"] for e in entries if e["void"] == "excluded"
+            ]
         if not find_rules_shortfall(rules):
             assert not found.missing_cents, seed
             seen["lawful"] += 1
         seen["short"] += found.missing_cents > 0
         seen["ties"] += len({rank for rank, _, _ in paid.values()}) < len(paid)
-        seen["refunded"] += bool(found.standings.refunded)
-        seen["excluded"] += bool(found.standings.excluded)
+        seen["refunded"] += bool(found.standings.refunded_entries)
+        seen["excluded"] += bool(found.standings.excluded_entries)
     assert min(seen.values()) >= 5, seen
 
 
@@ -207,10 +217,10 @@ def test_accepted_prizes_return_30_percent_at_every_number_of_entries_and_refuse
         verdicts.add(found is None)
         assert (found is None) == (not short), seed
         if found is not None:
-            assert (found.entries, found.ranked) == short[0]
-            total = sum(compute_prizes(plan, found.entries * terms.fee_cents, found.ranked))
+            assert (found.entry_count, found.ranked_count) == short[0]
+            total = sum(compute_prizes(plan, found.entry_count * terms.fee_cents, found.ranked_count))
             assert total == found.prizes_cents
-            fees = found.entries * terms.fee_cents
+            fees = found.entry_count * terms.fee_cents
             assert 10 * (total + found.missing_cents) >= 3 * fees > 10 * (total + found.missing_cents - 1)
     assert verdicts == {True, False}
 
@@ -223,7 +233,7 @@ def test_remaining_cents_go_by_the_stated_rule():
     thirds = [Fraction(1, 3)] * 3
     assert split_cents(101, thirds, "best-rank") == [35, 33, 33]
     assert split_cents(101, thirds, "in-order") == [34, 34, 33]
-    assert share_ties([100, 51, 10], [1, 1, 3], "in-order") == [76, 75, 10]
+    assert divide_prizes_of_ties([100, 51, 10], [1, 1, 3], "in-order") == [76, 75, 10]
 
 
 @pytest.mark.requirement("L-05")
