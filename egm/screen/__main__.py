@@ -17,7 +17,7 @@ from egm.terminal import echo, make_lines_printable
 if TYPE_CHECKING:
     from egm.screen.app import DisplaySurface, ScreenApp
     from egm.screen.audio.making import SoundStore
-    from egm.screen.audio.mixer import Speakers
+    from egm.screen.audio.mixer import SoundOutput
     from egm.screen.theme import Theme
     from egm.screen.window import Window
 
@@ -187,13 +187,13 @@ def _create_console_window(
     With ``state`` it is the player's screen, which also starts the top screen on the next free display.
     Without ``state`` it is the top screen itself.
     """
-    from egm.screen.displays import Card, DisplayOutput, TopScreenProcess  # noqa: PLC0415 (see main)
+    from egm.screen.displays import DisplayOutput, DrmCard, TopScreenProcess  # noqa: PLC0415 (see main)
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.window import Window  # noqa: PLC0415
 
     if lease is not None:  # The player's screen has priority over the top screen.
         os.nice(5)
-    output = DisplayOutput(Card.open() if lease is None else Card(lease), display)
+    output = DisplayOutput(DrmCard.open() if lease is None else DrmCard(lease), display)
     if state is None:
         return Window(theme, output=output, ignores_touches=True, make=TopPicture)
     signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
@@ -205,14 +205,14 @@ def _create_console_window(
 
 def _create_speakers(
     surface: "DisplaySurface", sound_store: "SoundStore", *, silent: bool
-) -> "Speakers | None":
+) -> "SoundOutput | None":
     """Return the sound output: the browser that shows the picture, this computer's mixer, or None if silent."""
-    from egm.screen.audio.mixer import Mixer  # noqa: PLC0415 (see main)
+    from egm.screen.audio.mixer import SoundMixer  # noqa: PLC0415 (see main)
     from egm.screen.web import BrowserScreen  # noqa: PLC0415
 
     if silent:
         return None
-    return surface if isinstance(surface, BrowserScreen) else Mixer(sound_store)
+    return surface if isinstance(surface, BrowserScreen) else SoundMixer(sound_store)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ HEARTBEAT_INTERVAL_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tap:
+class TouchPoint:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
@@ -51,7 +51,7 @@ class DisplaySurface(Protocol):
         """Return the renderer of the picture at the surface's present size."""
         ...
 
-    def inputs(self) -> list[Tap | Action] | None:
+    def inputs(self) -> list[TouchPoint | Action] | None:
         """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
@@ -140,7 +140,7 @@ class ScreenApp:
         self.sounds.play_changes(view_before, self.view)
         target = self.surface.frame()
         if target is not None:
-            self.surface.picture.draw(target, self.view)
+            self.surface.picture.draw_view(target, self.view)
             self.surface.show_frame()
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
@@ -151,26 +151,30 @@ class ScreenApp:
                 self.machine.send(Alive())
         return True
 
-    def _take_input(self, touch_or_key: Tap | Action) -> None:
+    def _take_input(self, touch_or_key: TouchPoint | Action) -> None:
         """Apply a touch or a key press. If its handling raises an exception, report it and keep the view."""
         view_before = self.view
         try:
-            action = self._find_touch_action(touch_or_key) if isinstance(touch_or_key, Tap) else touch_or_key
+            action = (
+                self._find_touch_action(touch_or_key)
+                if isinstance(touch_or_key, TouchPoint)
+                else touch_or_key
+            )
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
-                self.act(action)
+                self.apply_action(action)
         except Exception as error:  # noqa: BLE001 (no touch may end the screen)
             self.view = view_before
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
-    def act(self, action: Action) -> None:
+    def apply_action(self, action: Action) -> None:
         """Apply the action of a touch or a key to the view, and send the requests that result from it."""
-        choices = self.surface.picture.choices(self.view)
+        choices = self.surface.picture.list_choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
-    def _find_touch_action(self, tap: Tap) -> Action | None:
+    def _find_touch_action(self, tap: TouchPoint) -> Action | None:
         """Return the action of a touch, whose position is first corrected by the touch calibration.
 
         During a calibration, return the uncorrected position as the action.
@@ -180,7 +184,7 @@ class ScreenApp:
             return Action("felt", felt)
         if snapshot is not None and snapshot.touch:
             x, y = calibrate_touch(snapshot.touch, *felt)
-            tap = Tap(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
+            tap = TouchPoint(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
 
@@ -226,7 +230,7 @@ class ScreenApp:
                 self.view = apply_bench_reply(self.view, message, self._devices)
                 if self.view.key_turn_pending and self.view.bench is not bench_before:
                     self.view = replace(self.view, key_turn_pending=False)
-                    self.act(REPEATED_MENU_KEY_ACTION)
+                    self.apply_action(REPEATED_MENU_KEY_ACTION)
         if news.has_link_opened or news.has_link_been_lost:
             self.view = replace(self.view, bench_linked=not news.has_link_been_lost, key_turn_pending=False)
         if self.view.is_drawer_open and now >= self._ask_bench_at:

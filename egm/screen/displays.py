@@ -33,7 +33,7 @@ from egm.terminal import echo
 _GRAPHICS_CARDS_FOLDER: Final = Path("/dev/dri")
 
 
-class Call(Enum):
+class IoctlCall(Enum):
     """The kernel's mode-setting calls (DRM ioctls): the number of each, and the format of its structure."""
 
     GETRESOURCES = (0xA0, "4Q8I")
@@ -91,7 +91,7 @@ class DisplayConnector:
         )
 
 
-class Card:
+class DrmCard:
     """A graphics card that this process controls, or the part of a card that was leased to it."""
 
     def __init__(self, descriptor: int) -> None:
@@ -117,7 +117,7 @@ class Card:
                 return True
 
     @classmethod
-    def open(cls, folder: Path = _GRAPHICS_CARDS_FOLDER) -> "Card":
+    def open(cls, folder: Path = _GRAPHICS_CARDS_FOLDER) -> "DrmCard":
         """Return the first card with a display. Raises DisplayError if no card has one."""
         trouble = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
@@ -136,7 +136,7 @@ class Card:
         os.close(self.descriptor)
         self._news.close()
 
-    def execute_ioctl(self, call: Call, *values: int | bytes) -> tuple[int, ...]:
+    def execute_ioctl(self, call: IoctlCall, *values: int | bytes) -> tuple[int, ...]:
         """Make one kernel call and return the structure's values afterwards. Raises DisplayError."""
         number, layout = call.value
         data = bytearray(struct.pack(layout, *values))
@@ -148,10 +148,10 @@ class Card:
 
     def read_resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
-        counts = self.execute_ioctl(Call.GETRESOURCES, *(0,) * 12)[4:8]
+        counts = self.execute_ioctl(IoctlCall.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
         structure = self.execute_ioctl(
-            Call.GETRESOURCES,
+            IoctlCall.GETRESOURCES,
             0,
             _find_address(crtcs),
             _find_address(connectors),
@@ -170,12 +170,12 @@ class Card:
 
     def _read_connector(self, number: int) -> DisplayConnector:
         """Return a connector with its encoders and modes; this queries its display."""
-        counts = self.execute_ioctl(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
+        counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
         if counts[4]:
             self.execute_ioctl(
-                Call.GETCONNECTOR, _find_address(encoders), _find_address(modes), 0, 0, *room, *(0,) * 7
+                IoctlCall.GETCONNECTOR, _find_address(encoders), _find_address(modes), 0, 0, *room, *(0,) * 7
             )
         has_display = counts[11] == _CONNECTED_STATUS
         every = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
@@ -187,7 +187,7 @@ class Card:
         """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
-            *_, possible, _ = self.execute_ioctl(Call.GETENCODER, encoder, 0, 0, 0, 0)
+            *_, possible, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
                 if possible & 1 << i and crtc not in taken_crtcs:
                     return crtc
@@ -197,14 +197,14 @@ class Card:
         """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
         return self.execute_ioctl(
-            Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0
+            IoctlCall.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0
         )[4]
 
 
 class DisplayOutput:
     """The output of frames to one display by the kernel's mode setting; ``size`` is in pixels."""
 
-    def __init__(self, card: Card, display: int = 0) -> None:
+    def __init__(self, card: DrmCard, display: int = 0) -> None:
         """Choose a display and create its buffers.
 
         ``display`` is the index among the connected displays in the kernel's order; the last if there are
@@ -231,9 +231,9 @@ class DisplayOutput:
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
         """Create a frame buffer on the card. Return its number, and a surface on its memory."""
         (width, height), call = self.size, self.card.execute_ioctl
-        *_, handle, stride, length = call(Call.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
-        number = call(Call.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
-        memory = mmap.mmap(self.card.descriptor, length, offset=call(Call.MAP_DUMB, handle, 0, 0)[2])
+        *_, handle, stride, length = call(IoctlCall.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
+        number = call(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
+        memory = mmap.mmap(self.card.descriptor, length, offset=call(IoctlCall.MAP_DUMB, handle, 0, 0)[2])
         lines = memoryview(memory)[: stride * height]  # The buffer is padded to whole memory pages.
         return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
@@ -242,7 +242,7 @@ class DisplayOutput:
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
         self.card.execute_ioctl(
-            Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
+            IoctlCall.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
@@ -260,7 +260,7 @@ class DisplayOutput:
         if self.card.has_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
-            self.card.execute_ioctl(Call.PAGE_FLIP, self.crtc, page, _PAGE_FLIP_EVENT_FLAG, 0, 0)
+            self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc, page, _PAGE_FLIP_EVENT_FLAG, 0, 0)
             self._waits = True
         except DisplayError as error:
             self._waits = False

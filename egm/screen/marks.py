@@ -58,16 +58,16 @@ class KenoSlip:
         return any(group for card in self.cards for group in card)
 
     @property
-    def current(self) -> Card:
+    def current_card(self) -> Card:
         """Return the card that is being marked."""
         return self.cards[self.current_card_index]
 
     @property
     def numbers(self) -> frozenset[int]:
         """Return the numbers marked on the current card."""
-        return frozenset().union(*self.current)
+        return frozenset().union(*self.current_card)
 
-    def with_current(self, card: Card) -> "KenoSlip":
+    def with_current_card(self, card: Card) -> "KenoSlip":
         """Return the slip with ``card`` in place of the card that is being marked."""
         return replace(
             self,
@@ -134,13 +134,13 @@ def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
 
     A number beyond the largest permitted group is ignored.
     """
-    card = slip.current
+    card = slip.current_card
     if number in slip.numbers:
         groups = tuple(group - {number} for group in card)
-        return slip.with_current(tuple(group for group in groups[:-1] if group) + groups[-1:])
+        return slip.with_current_card(tuple(group for group in groups[:-1] if group) + groups[-1:])
     if len(card[-1]) >= max(list_permitted_spot_counts(game)):
         return slip
-    return slip.with_current((*card[:-1], card[-1] | {number}))
+    return slip.with_current_card((*card[:-1], card[-1] | {number}))
 
 
 def add_group(game: GameView, slip: KenoSlip) -> KenoSlip:
@@ -148,9 +148,9 @@ def add_group(game: GameView, slip: KenoSlip) -> KenoSlip:
 
     Return it unchanged if the last group is empty or the game allows no more groups.
     """
-    card = slip.current
+    card = slip.current_card
     return (
-        slip.with_current((*card, frozenset()))
+        slip.with_current_card((*card, frozenset()))
         if card[-1] and len(card) < find_ticket_maximum(game, "groups")
         else slip
     )

@@ -35,15 +35,15 @@ def compute_pulse(now: float, hertz: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ReelTravel:
-    """The movement of one reel from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
+    """The movement of one reel, on a strip of ``strip_length`` cells, from ``start_position`` to ``target_position``.
 
     ``stop_at`` is when it stops, in seconds from the start of the game. Symbols move down, so the strip
-    position decreases, by a whole number of cells that ends exactly on ``target``.
+    position decreases, by a whole number of cells that ends exactly on ``target_position``.
     """
 
-    start: int
-    target: int
-    length: int
+    start_position: int
+    target_position: int
+    strip_length: int
     stop_at: float
 
     def count_cells(self, motion: Motion) -> int:
@@ -52,28 +52,39 @@ class ReelTravel:
         Of the possible distances, it is the one whose speed is nearest to the theme's full speed.
         """
         full_speed_cells = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
-        base = (self.start - self.target) % self.length
-        return base + max(0, round((full_speed_cells - base) / self.length)) * self.length or self.length
+        base = (self.start_position - self.target_position) % self.strip_length
+        return (
+            base + max(0, round((full_speed_cells - base) / self.strip_length)) * self.strip_length
+            or self.strip_length
+        )
 
-    def find_position(self, since: float, motion: Motion) -> float:
-        """Return the strip position (in cells) at the top of the window, ``since`` seconds into the game."""
-        if since <= 0:
-            return float(self.start)
-        if since < motion.spin_up:
-            return self.start + _DRAW_BACK * math.sin(since / motion.spin_up * math.pi / 2)
+    def find_position(self, elapsed_seconds: float, motion: Motion) -> float:
+        """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the game."""
+        if elapsed_seconds <= 0:
+            return float(self.start_position)
+        if elapsed_seconds < motion.spin_up:
+            return self.start_position + _DRAW_BACK * math.sin(elapsed_seconds / motion.spin_up * math.pi / 2)
         running_seconds = self.stop_at - motion.spin_up
         total = self.count_cells(motion) + _DRAW_BACK
         speed = total / (running_seconds - _RUN_UP / 2)
-        t = since - motion.spin_up
+        t = elapsed_seconds - motion.spin_up
         if t < running_seconds:
             travelled = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
-            return self.start + _DRAW_BACK - travelled
-        return self.target - self._compute_overshoot((since - self.stop_at) / motion.settle)
+            return self.start_position + _DRAW_BACK - travelled
+        return self.target_position - self._compute_overshoot(
+            (elapsed_seconds - self.stop_at) / motion.settle
+        )
 
-    def compute_speed(self, since: float, motion: Motion) -> float:
-        """Return the reel's speed ``since`` seconds into the game, in cells per second, for the motion blur."""
+    def compute_speed(self, elapsed_seconds: float, motion: Motion) -> float:
+        """Return the reel's speed ``elapsed_seconds`` into the game, in cells per second, for the motion blur."""
         step = 1 / 120
-        return abs(self.find_position(since + step, motion) - self.find_position(since, motion)) / step
+        return (
+            abs(
+                self.find_position(elapsed_seconds + step, motion)
+                - self.find_position(elapsed_seconds, motion)
+            )
+            / step
+        )
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:
@@ -89,12 +100,12 @@ _DRAW_BACK = 0.28
 _OVERSHOOT = 0.30
 
 
-def compute_roll_up_amount(amount: int, since: float, length: float) -> int:
+def compute_roll_up_amount(amount: int, elapsed_seconds: float, duration_seconds: float) -> int:
     """Return the amount, in whole units, that a roll-up to ``amount`` shows at one moment.
 
-    ``since`` is the elapsed time and ``length`` the roll-up's duration, in seconds.
+    ``elapsed_seconds`` is the elapsed time and ``duration_seconds`` the roll-up's duration, in seconds.
     """
-    if length <= 0 or since >= length:
+    if duration_seconds <= 0 or elapsed_seconds >= duration_seconds:
         return amount
-    thousandths = int(ease_in_out(since / length) * 1000)
+    thousandths = int(ease_in_out(elapsed_seconds / duration_seconds) * 1000)
     return amount * thousandths // 1000

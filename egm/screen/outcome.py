@@ -106,10 +106,10 @@ class CascadeFall:
 class ReelSpin:
     """One spin of the reels: the window by reel at rest, each reel's stop, and the wins.
 
-    A stop is -1 if the strip does not show the window (a symbol was changed): the reel then stops on a strip
-    made of its window. ``first`` has the stops of a first spin before the player chose reels to hold.
-    ``falls`` are the windows of a cascade, starting with the spin itself. ``evaluated`` is the window that
-    was paid, if symbols expanded in it.
+    A stop is -1 if the strip does not show the window (a symbol was changed): the reel then stops on a
+    strip made of its window. ``first`` has the stops of a first spin before the player chose reels to hold.
+    ``cascade_falls`` are the windows of a cascade, starting with the spin itself. ``evaluated_window`` is
+    the window that was paid, if symbols expanded in it.
     """
 
     window: Window
@@ -119,25 +119,25 @@ class ReelSpin:
     stage: str = BASE_STAGE
     multiplier: int = 1
     first_stops: tuple[int, ...] = ()
-    falls: tuple[CascadeFall, ...] = ()
-    evaluated: Window | None = None
+    cascade_falls: tuple[CascadeFall, ...] = ()
+    evaluated_window: Window | None = None
     awaited_reels: tuple[int, ...] = ()
     """The reels that spin longer with anticipation, after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
     def windows_to_show(self) -> tuple[tuple[Window, tuple[WinOnReels, ...]], ...]:
         """Return the reel windows to show, each with its wins: those that won, or else only the last one."""
-        if not self.falls:
+        if not self.cascade_falls:
             return ((self.last_window, self.wins),)
-        won = tuple((fall.window, fall.wins) for fall in self.falls if fall.wins)
+        won = tuple((fall.window, fall.wins) for fall in self.cascade_falls if fall.wins)
         return won or ((self.last_window, ()),)
 
     @property
     def last_window(self) -> Window:
         """Return the window at the end of the spin."""
-        if self.falls:
-            return self.falls[-1].window
-        return self.window if self.evaluated is None else self.evaluated
+        if self.cascade_falls:
+            return self.cascade_falls[-1].window
+        return self.window if self.evaluated_window is None else self.evaluated_window
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
@@ -324,8 +324,8 @@ def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
             first_stops=first,
-            falls=falls,
-            evaluated=evaluated,
+            cascade_falls=falls,
+            evaluated_window=evaluated,
             awaited_reels=() if first else find_awaited_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:

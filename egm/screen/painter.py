@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, cast
 import pygame
 
 from egm.kernel.messages import ArtFile, GameView
-from egm.screen.art.ink import Linear, Paint, create_painted_surface
+from egm.screen.art.ink import LinearGradient, Paint, create_painted_surface
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.theme import Colour, Theme
 
@@ -44,7 +44,7 @@ _WORD_SPACE_MEASURING_PIXELS: Final = 200
 _TEXT_WIDTH_CACHE: Final[dict[tuple[str, int, str | None], int]] = {}
 
 
-class Style(NamedTuple):
+class TextStyle(NamedTuple):
     """The style of a text: face (a font role of the theme), size, paint, and an optional dark edge.
 
     It is a part of the key of every cached text, and a named tuple is hashed and compared much faster than a dataclass.
@@ -101,11 +101,11 @@ class Painter:
         self._remembered: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
-    def px(self, length: float) -> int:
+    def scale_length(self, length: float) -> int:
         """Convert a length in layout units to pixels."""
         return round(length * self.scale)
 
-    def box(self, rect: Rect) -> pygame.Rect:
+    def scale_rect(self, rect: Rect) -> pygame.Rect:
         """Return a rectangle in pixels. Rectangles that touch in units also touch in pixels."""
         x, y, w, h = rect
         scale = self.scale
@@ -126,7 +126,7 @@ class Painter:
             self._cache.move_to_end(key)
         return surface
 
-    def remember(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
+    def cache_result(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
         """Return the value stored under ``name`` if its ``key`` is unchanged; otherwise make, store and return it.
 
         The key contains every object on which the value depends. The objects need not be hashable, unlike the
@@ -149,13 +149,13 @@ class Painter:
         if self.surface.get_flags() & pygame.SRCALPHA:
             draw()
             return
-        box, surface = self.box(rect).clip(self.surface.get_rect()), self.surface
+        box, surface = self.scale_rect(rect).clip(self.surface.get_rect()), self.surface
 
         def copy_drawn() -> pygame.Surface:
             draw()
             return surface.subsurface(box).copy()
 
-        drawn = self.remember(
+        drawn = self.cache_result(
             name, (*key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
         )
         surface.blit(drawn, box)
@@ -169,7 +169,7 @@ class Painter:
         """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
         return draw_symbol(symbol, name, size, self._pictures)
 
-    def colour(self, paint: Paint | str) -> Paint:
+    def resolve_paint(self, paint: Paint | str) -> Paint:
         """Return the paint itself, or the theme's colour of that name."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
@@ -179,7 +179,7 @@ class Painter:
         return (r, g, b, round(a * alpha))
 
     # ------------------------------------------------------------------ words
-    def font(self, face: str, pixels: int) -> pygame.font.Font:
+    def find_font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return the theme's font for a role (``face``) at a height in pixels."""
         key = (face, max(_LETTER_PIXELS_MIN, pixels))
         if key not in self._fonts:
@@ -193,8 +193,10 @@ class Painter:
         """
         key = (self._files[face], pixels, None)
         if key not in _TEXT_WIDTH_CACHE:
-            share = self.font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
-            _TEXT_WIDTH_CACHE[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
+            share = (
+                self.find_font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
+            )
+            _TEXT_WIDTH_CACHE[key] = max(self.find_font(face, pixels).size(" ")[0], math.ceil(share * pixels))
         return _TEXT_WIDTH_CACHE[key]
 
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
@@ -205,7 +207,7 @@ class Painter:
         if width is None:
             if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
                 _TEXT_WIDTH_CACHE.clear()
-            width, parts = self.font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
+            width, parts = self.find_font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
             if len(parts) > 1:
                 separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
                 width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
@@ -214,7 +216,7 @@ class Painter:
 
     def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
         """Return the text in white; where the font would run words together, each word is set separately."""
-        font = self.font(face, pixels)
+        font = self.find_font(face, pixels)
         width = self._measure_line(face, pixels, text)
         if font.size(text)[0] >= width:
             return font.render(text or " ", True, (255, 255, 255)).premul_alpha()
@@ -232,24 +234,26 @@ class Painter:
             left += font.size(part)[0] + space
         return line
 
-    def measure_text(self, text: str, style: Style) -> float:
+    def measure_text(self, text: str, style: TextStyle) -> float:
         """Return the width of the text in a style, in layout units."""
-        return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), text) / self.scale
+        return (
+            self._measure_line(style.face, self.scale_length(self.theme.sizes[style.size]), text) / self.scale
+        )
 
-    def _fit_font(self, text: str, style: Style, width: float | None) -> pygame.font.Font:
+    def _fit_font(self, text: str, style: TextStyle, width: float | None) -> pygame.font.Font:
         """Return the font at the style's size, or smaller so that the text fits ``width`` units."""
-        return self.font(style.face, self._fit_font_pixels(text, style, width))
+        return self.find_font(style.face, self._fit_font_pixels(text, style, width))
 
-    def _fit_font_pixels(self, text: str, style: Style, width: float | None) -> int:
+    def _fit_font_pixels(self, text: str, style: TextStyle, width: float | None) -> int:
         """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
-        pixels = self.px(self.theme.sizes[style.size])
+        pixels = self.scale_length(self.theme.sizes[style.size])
         if width is not None:
-            most_pixels = self.px(width)
+            most_pixels = self.scale_length(width)
             while pixels > _LETTER_PIXELS_MIN and self._measure_line(style.face, pixels, text) > most_pixels:
                 pixels -= max(1, pixels // 24)
         return pixels
 
-    def render_text(self, text: str, style: Style, width: float | None = None) -> pygame.Surface:
+    def render_text(self, text: str, style: TextStyle, width: float | None = None) -> pygame.Surface:
         """Return the text as a premultiplied surface, at most ``width`` units wide.
 
         The middle of its height is the middle of its capitals.
@@ -257,15 +261,15 @@ class Painter:
 
         def render_words() -> pygame.Surface:
             pixels = self._fit_font_pixels(text, style, width)
-            paint = self.colour(style.paint)
+            paint = self.resolve_paint(style.paint)
             line = self._render_line(style.face, pixels, text)
-            mask = _centre_line_on_capitals(self.font(style.face, pixels), text, line)
+            mask = _centre_line_on_capitals(self.find_font(style.face, pixels), text, line)
             colour = create_painted_surface(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
             if style.edge <= 0:
                 return letters
-            radius = max(1, self.px(style.edge))
+            radius = max(1, self.scale_length(style.edge))
             surface = pygame.Surface(
                 (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
             )
@@ -282,14 +286,15 @@ class Painter:
             return surface
 
         return self.find_or_create(
-            ("words", text, style, None if width is None else self.px(width), self.scale), render_words
+            ("words", text, style, None if width is None else self.scale_length(width), self.scale),
+            render_words,
         )
 
-    def text(
+    def draw_text(
         self,
         text: str,
         at: tuple[float, float],
-        style: Style,
+        style: TextStyle,
         *,
         align: Align = "centre",
         width: float | None = None,
@@ -300,14 +305,20 @@ class Painter:
         ``at`` is the middle of its height and, depending on ``align``, its left end, centre or right end.
         """
         surface = self.render_text(text, style, width)
-        x, y = self.px(at[0]), self.px(at[1])
+        x, y = self.scale_length(at[0]), self.scale_length(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         text_box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
-        self.put(surface, text_box.topleft, alpha)
+        self.draw_surface(surface, text_box.topleft, alpha)
         return text_box
 
-    def label(
-        self, text: str, rect: Rect, style: Style, *, align: Align = "centre", smallest_size: str = "caption"
+    def draw_label(
+        self,
+        text: str,
+        rect: Rect,
+        style: TextStyle,
+        *,
+        align: Align = "centre",
+        smallest_size: str = "caption",
     ) -> None:
         """Write a text centred vertically in a rectangle, on one line if possible.
 
@@ -322,14 +333,14 @@ class Painter:
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
-                    self.text(line, (at, middle), small_style, align=align, width=w)
+                    self.draw_text(line, (at, middle), small_style, align=align, width=w)
                 return
             if len(lines) == 1:
                 break
-        self.text(text, (at, y + h / 2), style, align=align, width=w)
+        self.draw_text(text, (at, y + h / 2), style, align=align, width=w)
 
     def write_paragraph(
-        self, text: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
+        self, text: str, rect: Rect, style: TextStyle, *, align: Align = "left", leading: float = 1.3
     ) -> float:
         """Write text wrapped to the rectangle's width, from its top. Return the height used, in units."""
         line_height = self.theme.sizes[style.size] * leading
@@ -337,11 +348,11 @@ class Painter:
         y = rect[1] + line_height / 2
         lines = self.wrap_evenly if align == "centre" else self.wrap_text
         for line in lines(text, rect[2], style):
-            self.text(line, (x, y), style, align=align)
+            self.draw_text(line, (x, y), style, align=align)
             y += line_height
         return y - line_height / 2 - rect[1]
 
-    def wrap_text(self, text: str, width: float, style: Style) -> list[str]:
+    def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
         for block in text.split("\n"):
@@ -356,7 +367,7 @@ class Painter:
             lines.append(line)
         return [line.strip(FACT_SEPARATOR) or line for line in lines]
 
-    def wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
+    def wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
         key = (style.face, style.size, width, text)
         lines = self._lines.get(key)
@@ -366,7 +377,7 @@ class Painter:
             lines = self._lines[key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
-    def _wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
+    def _wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped into lines of about equal width, as few as the full width allows."""
         lines = self.wrap_text(text, width, style)
         low, high = width / 2, width
@@ -380,7 +391,7 @@ class Painter:
         return lines
 
     # ------------------------------------------------------------------ pictures
-    def put(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
+    def draw_surface(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
         """Draw a premultiplied surface at a position in pixels, with its opacity scaled by ``alpha``."""
         if alpha >= 0.996:
             self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
@@ -390,7 +401,7 @@ class Painter:
             fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
             self.surface.blit(fainter, at, special_flags=PREMULTIPLIED)
 
-    def art(
+    def draw_cached_picture(
         self,
         key: Hashable,
         rect: Rect,
@@ -399,9 +410,11 @@ class Painter:
         alpha: float = 1.0,
     ) -> None:
         """Draw a picture from the cache in a rectangle; ``make`` draws it once, given the size in pixels."""
-        box = self.box(rect)
+        box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
-            self.put(self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
+            self.draw_surface(
+                self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha
+            )
 
     def draw_scattered(
         self,
@@ -414,7 +427,7 @@ class Painter:
         Each piece is its cache key and its left and top in pixels. ``make`` draws a piece from its key and
         size in pixels.
         """
-        size = (self.px(side), self.px(side))
+        size = (self.scale_length(side), self.scale_length(side))
         surfaces: dict[Hashable, pygame.Surface] = {}
         placed = []
         for key, at in pieces:
@@ -424,10 +437,10 @@ class Painter:
             placed.append((surface, at))
         self.surface.fblits(placed, PREMULTIPLIED)
 
-    def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
+    def draw_shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle with rounded corners; the paint may be transparent."""
-        box = self.box(rect)
-        colour = self.colour(paint)
+        box = self.scale_rect(rect)
+        colour = self.resolve_paint(paint)
 
         def render_shade() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
@@ -442,7 +455,7 @@ class Painter:
                     big_surface,
                     (255, 255, 255, 255),
                     big_surface.get_rect(),
-                    border_radius=self.px(radius) * factor,
+                    border_radius=self.scale_length(radius) * factor,
                 )
                 surface = pygame.transform.smoothscale(big_surface, box.size)
             else:
@@ -453,9 +466,11 @@ class Painter:
             return surface
 
         if box.width > 0 and box.height > 0:
-            self.put(self.find_or_create(("shade", box.size, colour, radius), render_shade), box.topleft)
+            self.draw_surface(
+                self.find_or_create(("shade", box.size, colour, radius), render_shade), box.topleft
+            )
 
-    def panel(
+    def draw_panel(
         self,
         rect: Rect,
         *,
@@ -465,17 +480,17 @@ class Painter:
         line: float = 2,
     ) -> None:
         """Draw a filled panel with an edge ``line`` units wide."""
-        self.shade(rect, edge, radius)
-        self.shade(
+        self.draw_shade(rect, edge, radius)
+        self.draw_shade(
             (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),
             fill,
             max(0, radius - line),
         )
 
 
-def build_gold_gradient(theme: Theme) -> Linear:
+def build_gold_gradient(theme: Theme) -> LinearGradient:
     """Return the theme's gold gradient, for titles and rims."""
-    return Linear(
+    return LinearGradient(
         (
             (0.0, theme.colour("gold_light")),
             (0.45, theme.colour("gold")),

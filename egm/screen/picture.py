@@ -75,11 +75,14 @@ class Picture:
         self._brought: Mapping[str, Mapping[str, str]] = {}
 
     @property
-    def pixels(self) -> tuple[int, int]:
+    def size_pixels(self) -> tuple[int, int]:
         """Return the picture's size in pixels."""
-        return (self.painter.px(self.layout.size[0]), self.painter.px(self.layout.size[1]))
+        return (
+            self.painter.scale_length(self.layout.size[0]),
+            self.painter.scale_length(self.layout.size[1]),
+        )
 
-    def texts(self, view: View) -> Texts:
+    def find_texts(self, view: View) -> Texts:
         """Return the texts of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
         zone = view.snapshot.time_zone if view.snapshot else ""
@@ -90,7 +93,7 @@ class Picture:
             self._texts[code, zone] = Texts(code, local_zone, brought=view.words)
         return self._texts[code, zone]
 
-    def draw(self, surface: pygame.Surface, view: View) -> None:
+    def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         stage = light_stage_for_feature(self._build_stage(view))
@@ -160,7 +163,7 @@ class Picture:
         )
         return touches[stage.view.focus % len(touches)].action if touches else None
 
-    def choices(self, view: View) -> tuple[Action, ...]:
+    def list_choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys can choose, in order: those of the decision or the open page."""
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
@@ -177,10 +180,10 @@ class Picture:
         elif view.table is not None:
             facts = 1
             if layout.is_telephone:
-                stage = Stage(self.painter, self.texts(view), layout, view)
+                stage = Stage(self.painter, self.find_texts(view), layout, view)
                 facts = max(1, len(lay_out_small_print(stage, layout.strip_width)))
             layout = layout.for_table_game(levels=bool(levels), facts=facts)
-        return Stage(self.painter, self.texts(view), layout, self._hide_drawer_behind_page(view))
+        return Stage(self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:
         """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
@@ -226,7 +229,7 @@ class Picture:
             if view.is_drawer_open:
                 touches += [
                     TouchTarget(c.rect, Action("bench", c.commands))
-                    for c in lay_out_controls(self.layout, view, self.texts(view))
+                    for c in lay_out_controls(self.layout, view, self.find_texts(view))
                 ]
                 touches.append(TouchTarget(self.layout.drawer, Action("")))
         stage = self._build_stage(view)

@@ -85,7 +85,7 @@ def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
     return columns
 
 
-def count_most_and_least(
+def count_most_and_least_frequent_signs(
     results: Sequence[str], signs: Sequence[str], count: int
 ) -> tuple[list[SignCount], list[SignCount]]:
     """Return the ``count`` most and the ``count`` least frequent signs, with their number of occurrences.

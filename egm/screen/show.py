@@ -87,9 +87,11 @@ class Timeline:
     level: int
     """The celebration level of the win."""
 
-    def find_step_index(self, since: float) -> int:
-        """Return the index of the step that is on the screen ``since`` seconds after the presentation began."""
-        return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
+    def find_step_index(self, elapsed_seconds: float) -> int:
+        """Return the index of the step that is on the screen ``elapsed_seconds`` after the presentation began."""
+        return next(
+            (i for i, step in enumerate(self.steps) if elapsed_seconds < step.end), len(self.steps) - 1
+        )
 
 
 def find_step_stage(show: GameShow, index: int) -> str:
@@ -151,11 +153,11 @@ def has_title(show: GameShow, index: int) -> bool:
     return begins_stage and is_feature(show, index)
 
 
-def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | None:
+def find_anticipated_reel(step: Step, step_time: StepTime, elapsed_seconds: float) -> int | None:
     """Return the reel that is spinning with anticipation at this time, or None."""
-    if not isinstance(step, ReelSpin) or since < time.begin:
+    if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
-    turning = [reel for reel, stop in enumerate(time.stops) if since < stop]
+    turning = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
     return turning[0] if turning and turning[0] in step.awaited_reels else None
 
 
@@ -219,52 +221,56 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
     return steps
 
 
-def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
+def _scale_step_time(step_time: StepTime, pace: float, begin: float) -> StepTime:
     """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
-    stops = tuple(begin + stop * pace for stop in time.stops)
-    spun = begin + time.last_stop * pace
-    return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
+    stops = tuple(begin + stop * pace for stop in step_time.stops)
+    spun = begin + step_time.last_stop * pace
+    return StepTime(begin, begin + step_time.begin * pace, stops, spun, spun)
 
 
-def _shorten_step(time: StepTime, step: Step, play_pressed_at: float) -> StepTime:
+def _shorten_step(step_time: StepTime, step: Step, play_pressed_at: float) -> StepTime:
     """Return the times of a step after PLAY was pressed at ``play_pressed_at``.
 
     The press skips the title card, stops the moving parts, or ends a step at rest. In a hold feature it skips
     one spin, in a pick feature the opening of one box.
     """
-    if play_pressed_at < time.begin:
-        return _advance_step(time, time.begin - play_pressed_at, 0, begin=play_pressed_at)
-    if play_pressed_at >= time.last_stop:
-        return replace(time, end=play_pressed_at)
-    turning = [i for i, stop in enumerate(time.stops) if stop > play_pressed_at]
+    if play_pressed_at < step_time.begin:
+        return _advance_step(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
+    if play_pressed_at >= step_time.last_stop:
+        return replace(step_time, end=play_pressed_at)
+    turning = [i for i, stop in enumerate(step_time.stops) if stop > play_pressed_at]
     if not turning:
-        return _advance_step(time, time.last_stop - play_pressed_at, 0)
+        return _advance_step(step_time, step_time.last_stop - play_pressed_at, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(
-            time, max(0.0, time.stops[turning[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS), turning[0]
+            step_time,
+            max(0.0, step_time.stops[turning[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
+            turning[0],
         )
     earliest = max(
         play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
-        time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
+        step_time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
     )
-    stops = list(time.stops)
+    stops = list(step_time.stops)
     # Cards are all dealt at once.
     are_separate = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
     for part_index, part in enumerate(turning):
         stops[part] = min(stops[part], earliest + part_index * are_separate)
-    gained = max(time.stops) - max(stops)
-    return replace(time, stops=tuple(stops), last_stop=time.last_stop - gained, end=time.end - gained)
+    gained = max(step_time.stops) - max(stops)
+    return replace(
+        step_time, stops=tuple(stops), last_stop=step_time.last_stop - gained, end=step_time.end - gained
+    )
 
 
-def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
+def _advance_step(step_time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
     """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
-    stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
+    stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(step_time.stops))
     return StepTime(
-        time.title_card_begin,
-        time.begin if begin is None else begin,
+        step_time.title_card_begin,
+        step_time.begin if begin is None else begin,
         stops,
-        time.last_stop - seconds,
-        time.end - seconds,
+        step_time.last_stop - seconds,
+        step_time.end - seconds,
     )
 
 
@@ -305,7 +311,7 @@ def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int
                     motion.anticipation if reel in step.awaited_reels and not calm else 0.0
                 )
             stops.append(begin if reel in held_reels else at)
-        spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
+        spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.cascade_falls) - 1)
         return StepTime(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):
         seconds = _read_cue_durations(motion)

@@ -11,7 +11,7 @@ from typing import Final
 import pygame
 
 from egm.screen.layout import Layout
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
 from egm.screen.scenes.chrome import draw_hall, draw_marquee
@@ -50,7 +50,7 @@ _EXPLAINED_SCENES: Final = frozenset(
 class TopPicture(Picture):
     """The renderer of views for the top screen."""
 
-    def draw(self, surface: pygame.Surface, view: View) -> None:
+    def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         stage = self._build_stage(view)
@@ -68,7 +68,7 @@ class TopPicture(Picture):
         """Return an empty list: the top screen has no touch targets."""
         return []
 
-    def choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
+    def list_choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
         """Return an empty tuple: the top screen offers no choices."""
         return ()
 
@@ -101,9 +101,11 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
 
     def render_backdrop() -> pygame.Surface:
         rect = find_board_rect(layout)
-        surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
+        surface = draw_hall(
+            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, p.scale_rect(rect).center
+        )
         draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
-        area = p.box((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
+        area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
         frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
@@ -185,22 +187,22 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     p = stage.painter
     heading, rows = _list_highest_prizes(stage)
-    p.text(heading, (x + w / 2, y + 56), Style("heavy", "title", stage.look.accent), width=w - 80)
+    p.draw_text(heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent), width=w - 80)
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
         middle = y + 110 + (i + 0.5) * step
-        p.shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
+        p.draw_shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
             icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
-            p.art(("symbol", symbol), icon_rect, partial(p.render_symbol, symbol, ""))
+            p.draw_cached_picture(("symbol", symbol), icon_rect, partial(p.render_symbol, symbol, ""))
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
-            style = Style("strong", "title" if step > 70 else "lead", "text")
+            style = TextStyle("strong", "title" if step > 70 else "lead", "text")
             room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.label(row.words, room, style, align="left", smallest_size="small")
-        amount = Style("numbers", "marquee" if step > 96 else "title", "meter")
-        p.text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
+            p.draw_label(row.words, room, style, align="left", smallest_size="small")
+        amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
+        p.draw_text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 
 
 def _draw_foot(stage: Stage) -> None:
@@ -211,11 +213,11 @@ def _draw_foot(stage: Stage) -> None:
     text = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     at = height - 38
     edge = (0, 0, 0, 160)
-    style = Style("text", "small", "text_dim", 1.5, edge)
-    stage.painter.text(text, (40, at), style, align="left", width=width * 0.6)
+    style = TextStyle("text", "small", "text_dim", 1.5, edge)
+    stage.painter.draw_text(text, (40, at), style, align="left", width=width * 0.6)
     clock = stage.texts.clock(stage.view.time_utc)
-    style = Style("strong", "lead", "text", 2, edge)
-    stage.painter.text(clock, (width - 40, at), style, align="right", width=width * 0.3)
+    style = TextStyle("strong", "lead", "text", 2, edge)
+    stage.painter.draw_text(clock, (width - 40, at), style, align="right", width=width * 0.3)
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:

@@ -28,9 +28,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
 from egm.links.screen.private import LOOPBACK_ADDRESS
-from egm.screen.app import Tap
+from egm.screen.app import TouchPoint
 from egm.screen.audio.making import SoundStore
-from egm.screen.audio.scores import CUES
+from egm.screen.audio.scores import SOUND_CUES
 from egm.screen.controls import find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layout
 from egm.screen.picture import Picture
@@ -111,7 +111,7 @@ class BrowserMessage:
 
     has_shown_frame: bool = False
     """Whether the browser confirms that it has shown a frame."""
-    input_action: Tap | Action | None = None
+    input_action: TouchPoint | Action | None = None
     """The person's touch or key press, or None if the message has none."""
     room: tuple[int, int] | None = None
     """The size of the browser's window in pixels, or None if the message does not state it."""
@@ -154,7 +154,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
         return BrowserMessage()
-    did = find_action_by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
+    did = find_action_by_name(message.key, message.char) if message.tap is None else TouchPoint(*message.tap)
     if message.calm is not None:
         did = Action("calm", message.calm)
     if message.room is None:
@@ -241,10 +241,10 @@ class BrowserScreen:
         self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
         self._wanted = self._fitted
         self.picture = make(theme, scale=scale, layout=self._fitted[0])
-        self._surface = pygame.Surface(self.picture.pixels).convert()
+        self._surface = pygame.Surface(self.picture.size_pixels).convert()
         self.unlocked = False
         self._lock = threading.Lock()
-        self._waiting_inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
+        self._waiting_inputs: deque[TouchPoint | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
         self._handshaking_visitors: deque[_BrowserConnection] = deque()
         self._unsent_messages = 0
@@ -269,7 +269,7 @@ class BrowserScreen:
         return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
-    def inputs(self) -> list[Tap | Action] | None:
+    def inputs(self) -> list[TouchPoint | Action] | None:
         """Return the browser's taps and keys; without any, adapt the picture to a new window size."""
         with self._lock:
             did = list(self._waiting_inputs)
@@ -283,7 +283,7 @@ class BrowserScreen:
         """Use another layout and scale for the picture from now on; the next frame is then sent completely."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
-        surface = pygame.Surface(self.picture.pixels).convert()
+        surface = pygame.Surface(self.picture.size_pixels).convert()
         with self._lock:
             self._surface, self._shown = surface, _NO_FRAME
 
@@ -317,7 +317,7 @@ class BrowserScreen:
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser; without a browser, there is no sound."""
-        loop = CUES[cue].loop
+        loop = SOUND_CUES[cue].loop
         message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
         self._queue_message(message)
         self._playing_loops.pop(channel, None)
@@ -382,7 +382,9 @@ class BrowserScreen:
     ) -> tuple[Server, WebAccess]:
         """Start the web server of the screen on the given port or inherited socket; write the address file."""
         access = WebAccess(
-            address_file, sound_of=self._sound_store.get, memory=held_socket[1] if held_socket else None
+            address_file,
+            sound_of=self._sound_store.find_sound,
+            memory=held_socket[1] if held_socket else None,
         )
         listening_socket = (
             socket.create_server((LOOPBACK_ADDRESS, port))

@@ -5,7 +5,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.app import Tap
+from egm.screen.app import TouchPoint
 from egm.screen.controls import find_action_by_code
 from egm.screen.displays import DisplayOutput, TopScreenProcess
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -106,15 +106,15 @@ class Window:
         layout = PORTRAIT if height > width else LANDSCAPE
         scale = min(width / layout.size[0], height / layout.size[1])
         self.picture = self._make(self._theme, scale=scale, layout=layout)
-        w, h = self.picture.pixels
+        w, h = self.picture.size_pixels
         picture_rect = pygame.Rect((width - w) // 2, (height - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))
         self._target = self._display.subsurface(picture_rect)
         self._place = picture_rect
 
-    def inputs(self) -> list[Tap | Action] | None:
+    def inputs(self) -> list[TouchPoint | Action] | None:
         """Return the touches and keys, or None if the window was closed."""
-        did: list[Tap | Action] = []
+        did: list[TouchPoint | Action] = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT and (self.unlocked or not self._kiosk):
                 return None
@@ -124,7 +124,9 @@ class Window:
             elif (point := self._find_touch_point(event)) is not None:
                 x, y = point
                 did.append(
-                    Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
+                    TouchPoint(
+                        (x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height
+                    )
                 )
             elif event.type == pygame.KEYDOWN:
                 action = find_action_by_code(event.key, _read_typed_character(event))

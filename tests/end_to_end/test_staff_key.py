@@ -106,17 +106,17 @@ def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_p
                     await at.f10_opens_and_closes()
                 await at.hand("io", "key", name="operator", on=True)  # by somebody else, at the switch itself
                 await at.until(lambda v: v.scene is Scene.SERVICE)
-                app.act(Action("menu"))
+                app.apply_action(Action("menu"))
                 await at.until(lambda v: v.scene is not Scene.SERVICE)
                 await at.f10_opens_and_closes()
 
                 await at.puts_in(500)
                 await at.hand("printer", "paper", tickets=0)
                 while app.view.snapshot.credit_cents % 100 == 0:  # a rest too small for a coin
-                    app.act(Action("play"))
+                    app.apply_action(Action("play"))
                     await at.sees("playing")
                     await at.sees("idle")
-                app.act(Action("cash_out"))
+                app.apply_action(Action("cash_out"))
                 await at.sees("handpay")
                 await at.f10_opens_and_closes()
                 await at.sees("handpay")

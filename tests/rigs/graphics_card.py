@@ -6,7 +6,7 @@ import socket
 
 import pygame
 
-from egm.screen.displays import _MODE_STRUCT, Card, DisplayError
+from egm.screen.displays import _MODE_STRUCT, DisplayError, DrmCard
 
 #: What the buffers' lines are longer than their dots, as real cards' are.
 _PADDING = 64
@@ -16,7 +16,7 @@ def mode(width, height, *, preferred=True):
     return _MODE_STRUCT.pack(1, width, 0, 0, 0, 0, height, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
 
 
-class GraphicsCard(Card):
+class GraphicsCard(DrmCard):
     """``connectors`` by number with the modes of their displays; a CRTC for each, any of which serves any."""
 
     def __init__(self, connectors):

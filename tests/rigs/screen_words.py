@@ -143,8 +143,8 @@ def _sign_drawn(game: str, language: str, width: int) -> Image.Image:
 
 
 def _image(picture: Picture, view: View) -> Image.Image:
-    surface = pygame.Surface(picture.pixels)
-    picture.draw(surface, view)
+    surface = pygame.Surface(picture.size_pixels)
+    picture.draw_view(surface, view)
     return Image.frombytes("RGB", surface.get_size(), pygame.image.tobytes(surface, "RGB"))
 
 

@@ -146,11 +146,11 @@ def write_film(game: Game, draw: Draw, path: Path, film: PreviewSettings) -> int
     theme = load_theme()
     outcome = find_game_worth_showing(game, draw, theme, film)
     picture = Picture(theme, scale=film.scale, layout=LANDSCAPE, timezone=UTC)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     frames: list[Image.Image] = []
     for view in iter_frames(build_game_view(game), outcome, theme, film):
-        picture.draw(surface, view)
-        frames.append(Image.frombytes("RGB", picture.pixels, pygame.image.tobytes(surface, "RGB")))
+        picture.draw_view(surface, view)
+        frames.append(Image.frombytes("RGB", picture.size_pixels, pygame.image.tobytes(surface, "RGB")))
     data = io.BytesIO()
     frame_milliseconds = round(1000 / film.frames_per_second)
     options = {"duration": frame_milliseconds, "loop": 0, "quality": film.quality, "method": 4}

@@ -57,7 +57,7 @@ def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
     theme = _start_pygame()
     game_view = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)
-    surface = pygame.Surface(picture.pixels).convert()
-    picture.draw(surface, build_idle_view((game_view,), game_view, "en"))
+    surface = pygame.Surface(picture.size_pixels).convert()
+    picture.draw_view(surface, build_idle_view((game_view,), game_view, "en"))
     pygame.image.save(surface, path)
-    return picture.pixels
+    return picture.size_pixels

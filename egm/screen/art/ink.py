@@ -22,7 +22,7 @@ _RAMP = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearGradient:
     """A linear gradient through ``stops`` (offset 0 to 1, colour); from the left if ``is_horizontal``, else the top."""
 
     stops: tuple[tuple[float, Colour], ...]
@@ -30,7 +30,7 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Radial:
+class RadialGradient:
     """A radial gradient from ``centre`` outwards through the colours ``stops``.
 
     ``centre`` is given as fractions of the width and height of the box that is filled.
@@ -43,7 +43,7 @@ class Radial:
 
 
 #: What an outline is filled with: one colour or a gradient.
-Paint = Colour | Linear | Radial
+Paint = Colour | LinearGradient | RadialGradient
 
 
 def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], offset: float) -> Colour:
@@ -76,9 +76,9 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 
 
 @lru_cache(maxsize=256)
-def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
+def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
     """Return a gradient drawn on a few pixels, which the caller stretches to the size needed."""
-    if isinstance(paint, Linear):
+    if isinstance(paint, LinearGradient):
         strip = pygame.Surface((_RAMP, 1) if paint.is_horizontal else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
             colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_RAMP - 1)))
@@ -99,7 +99,7 @@ def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
     return small_surface
 
 
-class Ink:
+class VectorCanvas:
     """A vector canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Ink:
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
-    def fill(self, path: Sequence[Point], paint: Paint) -> None:
+    def fill_path(self, path: Sequence[Point], paint: Paint) -> None:
         """Fill an outline with a paint; a gradient spans the outline's box."""
         points = self._to_pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
@@ -133,7 +133,9 @@ class Ink:
         pygame.draw.polygon(mask, (255, 255, 255, 255), [(x - left, y - top) for x, y in points])
         self._paint_through_mask(mask, (left, top), paint)
 
-    def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, is_closed: bool = True) -> None:
+    def stroke_path(
+        self, path: Sequence[Point], width: float, paint: Paint, *, is_closed: bool = True
+    ) -> None:
         """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
         points = self._to_pixels(path)
         radius = max(0.5, width * self.kx / 2)
@@ -233,6 +235,6 @@ class Ink:
                 )
         self._paint_through_mask(grown_surface, (at[0] - radius, at[1] - radius), paint)
 
-    def finish(self) -> pygame.Surface:
+    def finish_surface(self) -> pygame.Surface:
         """Return the drawing scaled to its final size, with premultiplied alpha."""
         return pygame.transform.smoothscale(self.surface, self.size) if self.over > 1 else self.surface

@@ -9,7 +9,7 @@ Point = tuple[float, float]
 Path = list[Point]
 
 
-def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
+def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
     """Return the path of an ellipse, turned clockwise by ``turn`` degrees; without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
@@ -28,7 +28,7 @@ def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: fl
     ]
 
 
-def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
+def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
     """Return the path of a rectangle with corners of radius ``r``."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]

@@ -14,9 +14,9 @@ import pygame
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
-from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.own import get_game_picture
-from egm.screen.art.paths import build_polygon_path, ellipse, scale_path
+from egm.screen.art.paths import build_ellipse, build_polygon_path, scale_path
 from egm.screen.theme import HERE, Colour, mix, parse_colour
 
 #: The folder of the symbols' drawings.
@@ -72,9 +72,9 @@ _TOKEN_SHADES: Final = (
 )
 
 
-def _build_gradient(*stops: tuple[float, str]) -> Linear:
+def _build_gradient(*stops: tuple[float, str]) -> LinearGradient:
     """Return a linear gradient from colours written as hexadecimal text, each with its offset."""
-    return Linear(tuple((place, parse_colour(colour)) for place, colour in stops))
+    return LinearGradient(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 
 #: The gold of a token's face.
@@ -132,14 +132,16 @@ def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
     )
     black: Colour = (0, 0, 0, 255)
-    ink = Ink((side, side))
+    ink = VectorCanvas((side, side))
     shape = build_polygon_path(50, 50, 47, 8, -67.5)
-    ink.fill(shape, _TOKEN_EDGE_PAINT)
-    ink.fill(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
-    ink.fill(scale_path(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
-    ink.fill_inside(scale_path(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    ink.fill_path(shape, _TOKEN_EDGE_PAINT)
+    ink.fill_path(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
+    ink.fill_path(
+        scale_path(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
+    )
+    ink.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(HERE / "fonts" / "Lato-Black.ttf")
     ink.draw_text(
         font, text, (50, 50), 30, _TOKEN_TEXT_PAINT, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68
     )
-    return ink.finish()
+    return ink.finish_surface()

@@ -1,7 +1,7 @@
 """Derivation of sound cues from two successive views: sounds of events, and loops that last as long as a state.
 
 A scene that shows something new triggers its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.CUES`). Loops are not started and stopped by events; each view determines
+(:data:`egm.screen.audio.scores.SOUND_CUES`). Loops are not started and stopped by events; each view determines
 which of them play, so a feature's music cannot outlast the feature.
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.screen.audio.making import SoundStore, build_own_family_name
-from egm.screen.audio.mixer import Speakers
-from egm.screen.audio.scores import ALARM_CUES, CUES, REEL_STOP_SOUNDS, TEST_TONES_HZ
+from egm.screen.audio.mixer import SoundOutput
+from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUNDS, SOUND_CUES, TEST_TONES_HZ
 from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
 from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
@@ -40,7 +40,7 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 def is_allowed(cue: str, view: View) -> bool:
     """Return whether a host permits a sound cue. Alarms (J-17) and test tones are always permitted."""
     level = "on" if view.snapshot is None else view.snapshot.sound
-    silenced = cue not in CUES or CUES[cue].is_of_game_play
+    silenced = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
     return cue in ALARM_CUES or cue in TEST_TONES_HZ or level == "on" or (level == "no_play" and not silenced)
 
 
@@ -48,7 +48,7 @@ class SoundPlayer:
     """The player of the sounds that a change between two successive views causes; silent without speakers."""
 
     def __init__(
-        self, theme: Theme, speakers: Speakers | None = None, sound_store: SoundStore | None = None
+        self, theme: Theme, speakers: SoundOutput | None = None, sound_store: SoundStore | None = None
     ) -> None:
         self._theme = theme
         self._speakers = speakers
@@ -90,15 +90,15 @@ class SoundPlayer:
             own_family
             if own_family
             and self._sound_store is not None
-            and self._sound_store.get(cue, own_family) is not None
+            and self._sound_store.find_sound(cue, own_family) is not None
             else family
         )
 
     def _is_made(self, cue: str, family: str) -> bool:
         """Return whether a sound has been synthesised and stored; without a sound store, always True."""
-        return self._sound_store is None or self._sound_store.get(cue, family) is not None
+        return self._sound_store is None or self._sound_store.find_sound(cue, family) is not None
 
-    def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:
+    def _update_loops(self, view: View, family: str, speakers: SoundOutput) -> None:
         """Stop the looped sounds that no longer apply, start new ones, and set the level of the others."""
         loops_to_play = list_loops_to_play(view, self._theme)
         for channel, (cue, sound_family, level) in list(self._loops.items()):
@@ -121,9 +121,9 @@ class SoundPlayer:
             self._loops[channel] = (cue, sound_family, level)
             speakers.play(cue, sound_family, channel, level)
 
-    def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
+    def _play_once(self, cue: str, family: str, view: View, speakers: SoundOutput) -> None:
         """Play a sound cue unless it is silent now or an alarm is sounding on its channel."""
-        level, channel = self._compute_level(cue, view), CUES[cue].channel
+        level, channel = self._compute_level(cue, view), SOUND_CUES[cue].channel
         if level <= 0:
             return
         if cue in ALARM_CUES:

@@ -10,7 +10,7 @@ from typing import IO, Final
 from egm.isolated import build_python_command
 from egm.kernel.messages import GameView
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.scores import CHANNEL_PEAKS, CUES, list_common_cues, list_own_cues, synthesise_cue
+from egm.screen.audio.scores import CHANNEL_PEAKS, SOUND_CUES, list_common_cues, list_own_cues, synthesise_cue
 from egm.screen.audio.synthesis import limit_peak
 from egm.terminal import echo
 from paytables.assets import read_samples
@@ -41,7 +41,7 @@ async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tupl
     """
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
-        if cue not in CUES or not 0 <= int(length) <= _SOUND_BYTES_MAX:
+        if cue not in SOUND_CUES or not 0 <= int(length) <= _SOUND_BYTES_MAX:
             raise ValueError(f"no sound: {line!r}")
         try:
             yield cue, await stream.readexactly(int(length))
@@ -94,17 +94,17 @@ class SoundStore:
         """Store the sounds supplied by a game; reduce the volume of a sound that exceeds its channel's peak."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_own_family_name(game))
-            if key in self._attempted_game_sounds or cue not in CUES:
+            if key in self._attempted_game_sounds or cue not in SOUND_CUES:
                 continue
             self._attempted_game_sounds.add(key)
             if (data := read_unchanged_file(file)) is not None:
                 self._samples_by_cue_and_family[key] = limit_peak(
-                    read_samples(data), CHANNEL_PEAKS[CUES[cue].channel]
+                    read_samples(data), CHANNEL_PEAKS[SOUND_CUES[cue].channel]
                 )
 
-    def get(self, cue: str, family: str) -> bytes | None:
+    def find_sound(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
-        sound_cue = CUES.get(cue)
+        sound_cue = SOUND_CUES.get(cue)
         return (
             None
             if sound_cue is None

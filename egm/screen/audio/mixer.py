@@ -6,7 +6,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.screen.audio.making import SoundStore
-from egm.screen.audio.scores import CHANNEL_PEAKS, CUES
+from egm.screen.audio.scores import CHANNEL_PEAKS, SOUND_CUES
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
@@ -15,7 +15,7 @@ BUFFER_SAMPLES: Final = 1024
 _FADE_MS: Final = 120
 
 
-class Speakers(Protocol):
+class SoundOutput(Protocol):
     """A sound output that plays cues on channels.
 
     Its methods never block, and never fail for want of a device.
@@ -34,7 +34,7 @@ class Speakers(Protocol):
         ...
 
 
-class Mixer:
+class SoundMixer:
     """This computer's audio device, through SDL; without a device the machine is silent."""
 
     def __init__(self, sound_store: SoundStore) -> None:
@@ -50,7 +50,7 @@ class Mixer:
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1."""
-        data = self._sound_store.get(cue, family)
+        data = self._sound_store.find_sound(cue, family)
         if data is None or not self.on:
             return
         with contextlib.suppress(pygame.error):  # The device may have been removed.
@@ -58,7 +58,7 @@ class Mixer:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
             at = pygame.mixer.Channel(self._numbers[channel])
             at.set_volume(level)
-            at.play(self._sounds[data], loops=-1 if CUES[cue].loop else 0)
+            at.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].loop else 0)
 
     def stop(self, channel: str) -> None:
         """Fade out the sound on the channel."""

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from egm.screen.audio.synthesis import Instrument, Note, hertz_from_midi_number, mix_notes
+from egm.screen.audio.synthesis import Instrument, Note, compute_hertz_of_midi_note, mix_notes
 
 #: The file of the scores.
 _SCORES_FILE: Final = Path(__file__).with_name("sounds.toml")
@@ -58,7 +58,7 @@ class SoundCue:
 #: The loudness of each grade of win, as a share of the lead channel's peak.
 _LOUDNESS_BY_WIN_GRADE: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
-CUES: Final[Mapping[str, SoundCue]] = {
+SOUND_CUES: Final[Mapping[str, SoundCue]] = {
     "key": SoundCue("touch"),
     "coin": SoundCue("touch"),
     "paper": SoundCue("touch"),
@@ -123,7 +123,7 @@ class SoundFamily:
     def pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
         octave, step = divmod(degree, len(self.scale))
-        return hertz_from_midi_number(self.root + 12 * octave + self.scale[step])
+        return compute_hertz_of_midi_note(self.root + 12 * octave + self.scale[step])
 
     def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
         """Return the pitches of the triad on a scale degree (root, third and fifth), in Hz.
@@ -162,7 +162,8 @@ def read_sound_table() -> SoundTable:
         for name, notes in data["common"].items():
             where = f"common.{name}"
             common[name] = tuple(
-                Note(instruments[i], start, hertz_from_midi_number(p), s, w) for i, start, p, s, w in notes
+                Note(instruments[i], start, compute_hertz_of_midi_note(p), s, w)
+                for i, start, p, s, w in notes
             )
         families = {}
         for name, entry in data["families"].items():
@@ -410,7 +411,7 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     """Return the notes of a sound cue in a family, and the seconds after which they repeat (0: never)."""
-    if not CUES[cue].has_sound_per_game_family:
+    if not SOUND_CUES[cue].has_sound_per_game_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]
     if cue in _LOOP_FUNCTION_BY_CUE:
@@ -423,7 +424,7 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
 
 def synthesise_cue(cue: str, family: str) -> bytes:
     """Return the sound of a cue in a family as 16-bit mono samples, at its channel's peak level."""
-    sound_cue = CUES[cue]
+    sound_cue = SOUND_CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes(
         notes, CHANNEL_PEAKS[sound_cue.channel] * sound_cue.share, loop=loop, drive=sound_cue.drive
@@ -432,9 +433,9 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 def list_own_cues() -> tuple[str, ...]:
     """Return the cues for which each family has its own sound."""
-    return tuple(name for name, cue in CUES.items() if cue.has_sound_per_game_family)
+    return tuple(name for name, cue in SOUND_CUES.items() if cue.has_sound_per_game_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues that all games share."""
-    return tuple(name for name, cue in CUES.items() if not cue.has_sound_per_game_family)
+    return tuple(name for name, cue in SOUND_CUES.items() if not cue.has_sound_per_game_family)

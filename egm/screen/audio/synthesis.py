@@ -54,7 +54,7 @@ class Note:
     """The loudness of the note, as a share of the loudest note's."""
 
 
-def hertz_from_midi_number(number: float) -> float:
+def compute_hertz_of_midi_note(number: float) -> float:
     """Return the pitch of a MIDI note number: 69 is 440 Hz, twelve numbers are an octave."""
     return float(440.0 * 2.0 ** ((number - 69) / 12))
 

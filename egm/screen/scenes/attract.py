@@ -7,11 +7,11 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import Play
-from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
-from egm.screen.art.paths import ellipse
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
+from egm.screen.art.paths import build_ellipse
 from egm.screen.art.symbols import render_drawing
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
-from egm.screen.painter import FACT_SEPARATOR, Style, build_gold_gradient
+from egm.screen.painter import FACT_SEPARATOR, TextStyle, build_gold_gradient
 from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
 from egm.screen.show import GameShow, find_step_stage, is_feature
@@ -21,7 +21,7 @@ from egm.screen.view import build_view_timeline, is_decision_due
 #: The number of coins in the celebration of each level of win.
 _COINS_BY_WIN_LEVEL: Final = (0, 0, 26, 60, 110)
 #: The dark band behind the text of a smaller win.
-_TEXT_BAND_PAINT: Final = Linear(
+_TEXT_BAND_PAINT: Final = LinearGradient(
     (
         (0, (0, 0, 0, 0)),
         (0.2, (10, 4, 20, 210)),
@@ -31,7 +31,7 @@ _TEXT_BAND_PAINT: Final = Linear(
     )
 )
 #: The dark veil over the field behind the text of a great win.
-_FIELD_VEIL_PAINT: Final = Linear(
+_FIELD_VEIL_PAINT: Final = LinearGradient(
     ((0, (8, 4, 18, 150)), (0.3, (10, 4, 20, 215)), (0.7, (18, 8, 32, 225)), (1, (8, 4, 18, 150)))
 )
 
@@ -43,7 +43,7 @@ def draw_attract(stage: Stage) -> None:
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
     height = 210.0
     top = y + h / 2 - height / 2
-    band = Linear(
+    band = LinearGradient(
         (
             (0, (0, 0, 0, 0)),
             (0.12, (8, 4, 18, 215)),
@@ -52,17 +52,17 @@ def draw_attract(stage: Stage) -> None:
             (1, (0, 0, 0, 0)),
         )
     )
-    p.shade((x, top, w, height), band)
-    p.text(
+    p.draw_shade((x, top, w, height), band)
+    p.draw_text(
         stage.texts.say("attract.welcome"),
         (x + w / 2, top + 74),
-        Style("display", "marquee", build_gold_gradient(stage.theme), 3, (20, 6, 0, 220)),
+        TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (20, 6, 0, 220)),
         width=w - 60,
     )
-    p.text(
+    p.draw_text(
         stage.texts.say("attract.insert"),
         (x + w / 2, top + 152 + 3 * beat),
-        Style("strong", "lead", "text", 2),
+        TextStyle("strong", "lead", "text", 2),
         width=w - 60,
     )
 
@@ -97,7 +97,7 @@ def draw_celebration(stage: Stage) -> None:
     height = 320.0 if is_large else 132.0
     top = cy - height / 2 if is_large else y + h - height - 6
     if leave > 0.6:
-        p.shade(
+        p.draw_shade(
             (x, y, w, h) if is_large else (x, top, w, height),
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
@@ -107,28 +107,30 @@ def draw_celebration(stage: Stage) -> None:
         sum_ = _format_win_amount(
             stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length)
         )
-        glow = Linear(
+        glow = LinearGradient(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
         if is_large:
-            p.text(
+            p.draw_text(
                 name,
                 (cx, top + 76 - 30 * (1 - arrive)),
-                Style("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
+                TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width=w - 80,
             )
-            p.text(sum_, (cx, top + 222), Style("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80)
+            p.draw_text(
+                sum_, (cx, top + 222), TextStyle("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80
+            )
         else:
-            p.text(
+            p.draw_text(
                 name,
                 (x + w * 0.3, top + height / 2),
-                Style("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
+                TextStyle("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width=w * 0.5,
             )
-            p.text(
+            p.draw_text(
                 sum_,
                 (x + w * 0.72, top + height / 2),
-                Style("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
+                TextStyle("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
                 width=w * 0.4,
             )
 
@@ -168,10 +170,10 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
 
     def render_rays(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
-        ink = Ink(small_size, (100, 100), 1)
+        ink = VectorCanvas(small_size, (100, 100), 1)
         for i in range(12):
             a = math.radians(i * 30 + step)
-            ink.fill(
+            ink.fill_path(
                 [
                     (50, 50),
                     (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)),
@@ -179,16 +181,16 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
                 ],
                 fade(stage.look.accent, 0.16),
             )
-        faded = ink.finish()
-        mask = Radial(
+        faded = ink.finish_surface()
+        mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
         faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
     clip = p.surface.get_clip()
-    p.surface.set_clip(p.box(stage.layout.field))
-    p.art(
+    p.surface.set_clip(p.scale_rect(stage.layout.field))
+    p.draw_cached_picture(
         ("rays", step, stage.look.name),
         (centre[0] - side / 2, centre[1] - side / 2, side, side),
         render_rays,
@@ -205,16 +207,16 @@ def _find_closing_title(stage: Stage, show: GameShow) -> str:
     return stage.texts.say("feature.total", name=format_stage_name(stage, find_step_stage(show, last)))
 
 
-def _draw_celebration_items(stage: Stage, since: float, count: int, length: float) -> None:
+def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, length: float) -> None:
     """Draw coins and the game's highest symbol, moving in the celebration pattern of the game's look."""
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.cheer]
     clip = p.surface.get_clip()
-    p.surface.set_clip(p.box(stage.layout.field).clip(clip))
+    p.surface.set_clip(p.scale_rect(stage.layout.field).clip(clip))
     for i in range(count):
         born = (i * 0.618034 % 1.0) * max(0.2, length - 1.4)
-        t = since - born
+        t = elapsed_seconds - born
         if not 0 <= t <= 1.6:
             continue
         side = 62.0
@@ -222,11 +224,15 @@ def _draw_celebration_items(stage: Stage, since: float, count: int, length: floa
         cx, cy = x + w * right, y + h * down
         if symbol and i % 2:
             item_rect = (cx - side / 2, cy - side / 2, side, side)
-            p.art(("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size))
+            p.draw_cached_picture(
+                ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
+            )
             continue
         frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)
-        p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin)
+        p.draw_cached_picture(
+            ("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin
+        )
     p.surface.set_clip(clip)
 
 
@@ -284,7 +290,9 @@ def _draw_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a coin seen at an angle, with its face compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
-    ink = Ink(size, oversample=2)
-    ink.fill(ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
-    ink.fill(ellipse(50, 50, 38), Radial(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255)))))
-    return ink.finish()
+    ink = VectorCanvas(size, oversample=2)
+    ink.fill_path(build_ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
+    ink.fill_path(
+        build_ellipse(50, 50, 38), RadialGradient(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255))))
+    )
+    return ink.finish_surface()

@@ -82,30 +82,32 @@ def _draw_idle(stage: Stage) -> None:
     draw_wins(stage, field, window, wins, view.now)
 
 
-def _draw_step(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
+def _draw_step(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw one step of the game being presented, on reels or of any other kind."""
     step: Step = show.steps[index]
     if isinstance(step, ReelSpin):
-        _draw_reels(stage, show, index, time, since)
+        _draw_reels(stage, show, index, step_time, elapsed_seconds)
     else:
-        _draw_step_without_reels(stage, step, time, since)
+        _draw_step_without_reels(stage, step, step_time, elapsed_seconds)
 
 
-def _draw_step_without_reels(stage: Stage, step: Step, time: StepTime, since: float) -> None:
+def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
-        draw_hold(stage, step, time, since)
+        draw_hold(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, PickStep):
-        draw_picks(stage, step, time, since)
+        draw_picks(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, WheelStep):
-        draw_wheel(stage, step, time, since)
+        draw_wheel(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, GambleStep):
-        draw_gamble(stage, step, time, since)
+        draw_gamble(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, KenoStep):
-        draw_keno(stage, step, time, since)
+        draw_keno(stage, step, step_time, elapsed_seconds)
 
 
-def _draw_reels(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
+def _draw_reels(
+    stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float
+) -> None:
     """Draw a step on reels: they spin, then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
     game = stage.view.game
@@ -114,26 +116,26 @@ def _draw_reels(stage: Stage, show: GameShow, index: int, time: StepTime, since:
     earlier = [one for one in show.steps[:index] if isinstance(one, ReelSpin)]
     previous = earlier[-1] if earlier else show.reels_before
     field = stage.view.fields[game.id][step.stage]
-    reels_stop_time = find_reels_stop_time(time, stage.theme.motion)
-    if since < reels_stop_time:
-        draw_running(stage, field, step, previous, time, since)
+    reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
+    if elapsed_seconds < reels_stop_time:
+        draw_running(stage, field, step, previous, step_time, elapsed_seconds)
         return
-    since_stop = since - reels_stop_time
-    if not step.falls:
+    since_stop = elapsed_seconds - reels_stop_time
+    if not step.cascade_falls:
         draw_still(stage, field, step.last_window)
         draw_wins(stage, field, step.last_window, step.wins, since_stop)
         return
-    since_last_fall = since_stop - len(step.falls) * stage.theme.motion.fall
+    since_last_fall = since_stop - len(step.cascade_falls) * stage.theme.motion.fall
     if since_last_fall >= 0:
         window, wins = find_current_window(step, since_last_fall, stage.theme.motion.line_cycle)
         draw_still(stage, field, window)
         draw_wins(stage, field, window, wins, since_last_fall)
         return
     number = int(since_stop / stage.theme.motion.fall)
-    fall = step.falls[number]
+    fall = step.cascade_falls[number]
     into = since_stop - number * stage.theme.motion.fall
     if number and into < _DROP_SECONDS:
-        draw_fall(stage, field, fall.window, step.falls[number - 1].window, into)
+        draw_fall(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
         return
     draw_still(stage, field, fall.window)
     draw_wins(stage, field, fall.window, fall.wins, into)

@@ -5,12 +5,12 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box, build_polygon_path, ellipse
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import find_least_revolutions
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import Painter, Rect, Style
+from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
 from egm.screen.steps import BonusItem, HoldStep, PickStep, WheelStep
@@ -33,11 +33,11 @@ def draw_board_background(stage: Stage) -> None:
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = stage.layout.field
-        ink = Ink(size, (w, h), 2)
+        ink = VectorCanvas(size, (w, h), 2)
         look = stage.look
-        ink.fill(
-            box(0, 0, w, h),
-            Radial(
+        ink.fill_path(
+            build_rounded_box(0, 0, w, h),
+            RadialGradient(
                 (
                     (0, mix(look.sky[1], look.glow, 0.3)),
                     (0.5, mix(look.sky[1], BLACK, 0.25)),
@@ -47,9 +47,9 @@ def draw_board_background(stage: Stage) -> None:
                 0.7,
             ),
         )
-        return ink.finish()
+        return ink.finish_surface()
 
-    stage.painter.art(("board", stage.look.name), stage.layout.field, render_board)
+    stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.field, render_board)
 
 
 def format_item_award(stage: Stage, item: BonusItem) -> str:
@@ -65,13 +65,13 @@ def format_item_award(stage: Stage, item: BonusItem) -> str:
 
 
 # ---------------------------------------------------------------------- hold and spin
-def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
+def draw_hold(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the cells of a hold-and-spin feature after the spins so far.
 
     Landed coins stay; empty cells shimmer while the feature spins.
     """
     draw_board_background(stage)
-    spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
+    spin = next((i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.spins))
     coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
@@ -97,17 +97,17 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
         step.spins_left[min(max(spin - 1, 0), len(step.spins_left) - 1)] if spin else step.spins_left[0]
     )
     p = stage.painter
-    p.text(
+    p.draw_text(
         stage.texts.say("feature.spins_left", count=spins_left),
         (x + 30, y + 36),
-        Style("strong", "body", "text"),
+        TextStyle("strong", "body", "text"),
         align="left",
         width=w * 0.5,
     )
-    p.text(
+    p.draw_text(
         stage.texts.number(total),
         (x + w - 30, y + 36),
-        Style("numbers", "title", "meter"),
+        TextStyle("numbers", "title", "meter"),
         align="right",
         width=w * 0.4,
     )
@@ -118,18 +118,20 @@ def _draw_hold_cell(
 ) -> None:
     """Draw one cell of hold-and-spin: a held coin, or an empty cell, which may be spinning."""
     p, (x, y, w, h) = stage.painter, cell
-    p.panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
+    p.draw_panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
     if coin is None:
         if spinning and not stage.view.reduced_motion:
             share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
-            p.shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
+            p.draw_shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
         return
     side = min(w, h) - 14
-    p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _draw_blank_coin)
-    p.text(
+    p.draw_cached_picture(
+        ("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _draw_blank_coin
+    )
+    p.draw_text(
         format_item_award(stage, coin),
         (x + w / 2, y + h / 2),
-        Style("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
+        TextStyle("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width=side * 0.68,
     )
 
@@ -152,9 +154,9 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     ]
 
 
-def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
+def draw_picks(stage: Stage, step: PickStep, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the boxes of a pick, opened one after another as time passes."""
-    opened_count = sum(1 for stop in time.stops if since >= stop)
+    opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
@@ -171,24 +173,28 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_p
         if asks_player
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
-    p.text(text, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
+    p.draw_text(text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent), width=w - 60)
     for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
-            p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
+            p.draw_panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
             item = opened[i]
             colour = "meter" if item.credits else "alarm"
-            p.text(
+            p.draw_text(
                 format_item_award(stage, item),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
-                Style("numbers", "title", colour),
+                TextStyle("numbers", "title", colour),
                 width=rect[2] - 20,
             )
         else:
-            p.art(("gift", stage.look.name), rect, lambda size, r=rect: _draw_gift(stage, size, r))  # type: ignore[misc]
-            p.text(
+            p.draw_cached_picture(
+                ("gift", stage.look.name),
+                rect,
+                lambda size, r=rect: _draw_gift(stage, size, r),  # type: ignore[misc]
+            )
+            p.draw_text(
                 str(i + 1),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] * 0.64),
-                Style("heavy", "body", "text", 1.5),
+                TextStyle("heavy", "body", "text", 1.5),
                 width=rect[2] - 20,
             )
 
@@ -196,26 +202,30 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_p
 def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
-    ink = Ink(size, (w, h), 2)
+    ink = VectorCanvas(size, (w, h), 2)
     look = stage.look
-    ink.fill(box(4, 4, w - 8, h - 8, 20), BLACK)
-    ink.fill(
-        box(7, 7, w - 14, h - 14, 17),
-        Linear(((0, mix(look.glow, WHITE, 0.15)), (0.5, look.sky[1]), (1, mix(look.sky[1], BLACK, 0.5)))),
+    ink.fill_path(build_rounded_box(4, 4, w - 8, h - 8, 20), BLACK)
+    ink.fill_path(
+        build_rounded_box(7, 7, w - 14, h - 14, 17),
+        LinearGradient(
+            ((0, mix(look.glow, WHITE, 0.15)), (0.5, look.sky[1]), (1, mix(look.sky[1], BLACK, 0.5)))
+        ),
     )
-    ink.fill(box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim))
-    ink.fill(box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim))
+    ink.fill_path(
+        build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim)
+    )
+    ink.fill_path(build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim))
     for side in (-1, 1):
-        ink.fill(
-            ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
+        ink.fill_path(
+            build_ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
             build_metal_gradient(stage.theme, look.rim),
         )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 # ---------------------------------------------------------------------- the wheel
 def compute_wheel_angle(
-    step: WheelStep, since: float, length: float, revolutions: int = _WHEEL_TURNS_MIN
+    step: WheelStep, elapsed_seconds: float, length: float, revolutions: int = _WHEEL_TURNS_MIN
 ) -> float:
     """Return how far the wheel has turned, in degrees: complete turns, slowing, to the winning segment.
 
@@ -223,7 +233,7 @@ def compute_wheel_angle(
     """
     part = 360.0 / len(step.parts)
     end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
-    return end * ease_out(clamp_to_unit_interval(since / length))
+    return end * ease_out(clamp_to_unit_interval(elapsed_seconds / length))
 
 
 def _compute_wheel_width(field: Rect) -> float:
@@ -240,9 +250,14 @@ def find_rect_beside_wheel(field: Rect) -> Rect:
 
 
 def draw_wheel(
-    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, shows_result: bool = True
+    stage: Stage,
+    step: WheelStep,
+    step_time: StepTime | None,
+    elapsed_seconds: float,
+    *,
+    shows_result: bool = True,
 ) -> None:
-    """Draw a bonus wheel under its pointer, turning, or at rest on the segment it won if ``time`` is None.
+    """Draw a bonus wheel under its pointer, turning, or at rest on the segment it won if ``step_time`` is None.
 
     If ``shows_result``, the award is written next to the wheel once it has stopped.
     """
@@ -251,16 +266,20 @@ def draw_wheel(
     x, y, w, h = stage.layout.field
     side = _compute_wheel_width(stage.layout.field)
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
-    length = time.stops[-1] - time.begin if time is not None else 1.0
-    turning = since - time.begin if time is not None else length
+    length = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
+    turning = elapsed_seconds - step_time.begin if step_time is not None else length
     game = stage.view.game
     angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
-    key = ("wheel", step.parts, p.px(side), stage.look.name)
-    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.px(side)))
-    rotated_face = p.remember("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
-    _put_disc(p, rotated_face, (p.px(cx), p.px(cy)), face.get_width())
-    p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size))
-    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
+    key = ("wheel", step.parts, p.scale_length(side), stage.look.name)
+    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
+    rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
+    _put_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
+    p.draw_cached_picture(
+        ("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size)
+    )
+    p.draw_cached_picture(
+        ("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size)
+    )
     if shows_result and turning >= length:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
         _draw_wheel_result(stage, step.parts[step.winning_index], (left, cy - 130, width, 260))
@@ -275,59 +294,59 @@ def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int,
     width, height = rotated_disc.get_size()
     left, top = (max(0, (side - diameter) // 2 // _GROUP - 2) * _GROUP for side in (width, height))
     disc = rotated_disc.subsurface((left, top, width - 2 * left, height - 2 * top))
-    painter.put(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
+    painter.draw_surface(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 
 def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:
     """Draw the winning segment's award next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
-    p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
+    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game
     symbol_names = game.presentation.get("symbols", {}).get(item.name) if game else None
     if symbol_names is None:
-        p.text(
+        p.draw_text(
             format_item_award(stage, item),
             (x + w / 2, y + h / 2),
-            Style("numbers", "hero", "meter"),
+            TextStyle("numbers", "hero", "meter"),
             width=w - 30,
         )
         return
     side = min(w - 40, 150.0)
-    p.art(
+    p.draw_cached_picture(
         ("symbol", item.name),
         (x + (w - side) / 2, y + 16, side, side),
         lambda size: p.render_symbol(item.name, "", size),
     )
-    p.text(
+    p.draw_text(
         stage.texts.choose_translation(symbol_names["name"], item.name),
         (x + w / 2, y + h - 66),
-        Style("strong", "lead", "text"),
+        TextStyle("strong", "lead", "text"),
         width=w - 30,
     )
     if item.credits:
-        p.text(
+        p.draw_text(
             stage.texts.number(item.credits),
             (x + w / 2, y + h - 28),
-            Style("numbers", "lead", "meter"),
+            TextStyle("numbers", "lead", "meter"),
             width=w - 30,
         )
 
 
 def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
     """Return a wheel's face: coloured segments, each with its pay, or with its symbol if the game has one."""
-    ink = Ink((pixels, pixels), (100, 100), 2)
-    ink.fill(ellipse(50, 50, 50), BLACK)
-    ink.fill(ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
+    ink = VectorCanvas((pixels, pixels), (100, 100), 2)
+    ink.fill_path(build_ellipse(50, 50, 50), BLACK)
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
     part = 360.0 / len(step.parts)
     kinds = list(dict.fromkeys(item.name for item in step.parts))
     for i, item in enumerate(step.parts):
         angles = [math.radians(part * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
-        ink.fill(
+        ink.fill_path(
             [(50.0, 50.0), *arc], _WHEEL_SEGMENT_COLOURS[kinds.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)]
         )
-        ink.stroke([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
-    face = ink.finish()
+        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
+    face = ink.finish_surface()
     game = stage.view.game
     symbols = game.presentation.get("symbols", {}) if game else {}
     side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.parts) * 0.95)
@@ -355,16 +374,19 @@ def _render_label(stage: Stage, item: BonusItem, pixels: int) -> pygame.Surface:
 
 def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Draw the middle of a bonus wheel."""
-    ink = Ink(size)
-    ink.fill(ellipse(50, 50, 49), BLACK)
-    ink.fill(ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))
-    ink.fill(ellipse(50, 50, 34), Radial(((0, stage.look.glow), (1, stage.look.sky[2])), (0.4, 0.35), 0.8))
-    return ink.finish()
+    ink = VectorCanvas(size)
+    ink.fill_path(build_ellipse(50, 50, 49), BLACK)
+    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(
+        build_ellipse(50, 50, 34),
+        RadialGradient(((0, stage.look.glow), (1, stage.look.sky[2])), (0.4, 0.35), 0.8),
+    )
+    return ink.finish_surface()
 
 
 def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
-    ink = Ink(size)
-    ink.fill(build_polygon_path(50, 40, 48, 3, 90), BLACK)
-    ink.fill(build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
-    return ink.finish()
+    ink = VectorCanvas(size)
+    ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
+    ink.fill_path(build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
+    return ink.finish_surface()

@@ -7,7 +7,7 @@ from egm.kernel.messages import Decision
 from egm.screen.flow import compute_height_above_spots, find_felt_rect
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.dealt import DealtHand, build_current_hands, find_flying_card, read_final_hands
 from egm.screen.scenes.faces import FACE_DOWN_SIGN, draw_card
 from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pays
@@ -366,7 +366,11 @@ def _find_decision_hand(hands: Sequence[DealtHand], decision: Decision) -> int:
 
 # ---------------------------------------------------------------------- drawing
 def draw_cards(
-    stage: Stage, step: TableStep | None, previous_step: TableStep | None, time: StepTime | None, since: float
+    stage: Stage,
+    step: TableStep | None,
+    previous_step: TableStep | None,
+    step_time: StepTime | None,
+    elapsed_seconds: float,
 ) -> None:
     """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
     table = stage.view.table
@@ -376,15 +380,15 @@ def draw_cards(
     if step is None:
         _draw_waiting_hands(stage, table)
         return
-    hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, time, since))
+    hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, step_time, elapsed_seconds))
     decision = stage.view.decision
     holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
     marks = (
         -1
-        if decision is None or not is_marking_decision(stage.view) or time is not None
+        if decision is None or not is_marking_decision(stage.view) or step_time is not None
         else _find_decision_hand(hands, decision)
     )
-    flying, places = find_flying_card(step, time, since), _place_hands(stage, table, hands)
+    flying, places = find_flying_card(step, step_time, elapsed_seconds), _place_hands(stage, table, hands)
     is_small = _is_multi_hand_deal(hands)
     for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
         if number and is_small:
@@ -395,9 +399,9 @@ def draw_cards(
         _draw_hand_cards(
             stage, hand, place.cards, stage.view.held_bits if number == marks else 0, holding=holding
         )
-        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=time is None))
+        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=step_time is None))
         if text:
-            turn = time is None and decision is not None and hand.id == decision.display.get("hand")
+            turn = step_time is None and decision is not None and hand.id == decision.display.get("hand")
             _draw_hand_text(stage, place, text, is_lit=turn)
         if flying is not None and flying[0] == hand.id:
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
@@ -419,7 +423,7 @@ def _draw_hand_cards(
         elif marked_card_bits >> i & 1:
             fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
             frame = (fx - 6, fy - 6, fw + 12, fh + 12)
-            stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
+            stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
         draw_card(stage, (x, y, w, h), card)
 
 
@@ -427,13 +431,13 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
     """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
     if hand.won_sign:
-        stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
+        stage.painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
     for card, rect in zip(hand.cards or (FACE_DOWN_SIGN,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
     low = y + h - place.printed_outline[1] - place.printed_outline[3]
     if hand.won_sign and low > 0.8 * HAND_TEXT_HEIGHT:
-        style = Style("strong", "small", "text")
-        stage.painter.text(
+        style = TextStyle("strong", "small", "text")
+        stage.painter.draw_text(
             stage.texts.choose_translation(hand.value_texts),
             (x + w / 2, y + h - low / 2),
             style,
@@ -519,7 +523,7 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
     """Draw the printed outline of a hand, as wide as the cards for which it has room."""
-    stage.painter.shade(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
+    stage.painter.draw_shade(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
@@ -544,7 +548,7 @@ def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, is_lit: bool)
     (x, _, w, _), (_, y, _, h) = place.area, place.printed_outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
-    style = Style("strong", "small", "text", 1)
+    style = TextStyle("strong", "small", "text", 1)
     height = (
         HAND_TEXT_HEIGHT
         if stage.painter.measure_text(text, style) <= w - 16
@@ -552,7 +556,7 @@ def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, is_lit: bool)
     )
     plate, last = (x + 4, top, w - 8, height), place.cards[-1]
     if is_lit:
-        stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
+        stage.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
     elif last[1] + last[3] > y + h + 1:
-        stage.painter.panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
-    stage.painter.label(text, (x + 8, top + 2, w - 16, height - 4), style)
+        stage.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
+    stage.painter.draw_label(text, (x + 8, top + 2, w - 16, height - 4), style)

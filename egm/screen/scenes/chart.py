@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, parse_colour
 
@@ -51,29 +51,31 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
     height = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
     left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
-    p.label(
+    p.draw_label(
         stage.texts.say("chart.dealer"),
         (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
-        Style("text", size, "text_dim"),
+        TextStyle("text", size, "text_dim"),
     )
     for n, column in enumerate(columns):
-        p.label(column, (left + n * width, y, width, height), Style("strong", size, "meter"))
+        p.draw_label(column, (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
     for n, (names, cells) in enumerate(rows):
         top = y + (n + 1) * height
         name = stage.texts.choose_translation(names)
-        p.label(
+        p.draw_label(
             name,
             (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
-            Style("strong", size, "text"),
+            TextStyle("strong", size, "text"),
             align="left",
         )
         for column_number, letter in enumerate(cells):
             cell: Rect = (left + column_number * width + 1, top + 1, width - 2, height - 2)
-            p.panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
+            p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":
-                p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))
+                p.draw_label(_format_letter(stage, letter), cell, TextStyle("strong", size, "text"))
     text = stage.texts.say("chart.legend")
-    p.write_paragraph(text, (x, y + (len(rows) + 1) * height + 8, w, 56), Style("text", "caption", "text"))
+    p.write_paragraph(
+        text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
+    )
 
 
 def _format_letter(stage: Stage, letter: str) -> str:

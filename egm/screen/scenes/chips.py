@@ -5,9 +5,9 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse
-from egm.screen.painter import Rect, Style
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour, mix, parse_colour
@@ -24,25 +24,27 @@ _RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Draw a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
-    ink = Ink(size)
-    ink.fill(ellipse(50, 52, 48), (0, 0, 0, 150))
-    ink.fill(ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
-    ink.fill(ellipse(50, 47, 46), Linear(((0, mix(colour, WHITE, 0.2)), (1, colour))))
+    ink = VectorCanvas(size)
+    ink.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
+    ink.fill_path(build_ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
+    ink.fill_path(build_ellipse(50, 47, 46), LinearGradient(((0, mix(colour, WHITE, 0.2)), (1, colour))))
     for turn in range(0, 360, 60):
-        ink.fill(ellipse(50, 9, 7, 5), (255, 255, 255, 0))
+        ink.fill_path(build_ellipse(50, 9, 7, 5), (255, 255, 255, 0))
         mark = pygame.math.Vector2(0, -40).rotate(turn)
-        ink.fill(ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
-    ink.fill(ellipse(50, 47, 31), (252, 250, 244, 255))
-    return ink.finish()
+        ink.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
+    ink.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))
+    return ink.finish_surface()
 
 
 def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
     """Draw a chip with its value on it, centred at ``at``."""
     x, y = at
     rect: Rect = (x - side / 2, y - side / 2, side, side)
-    stage.painter.art(("chip", colour), rect, partial(draw_chip_art, colour=colour))
-    style = Style("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
-    stage.painter.text(_format_short_credits(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56)
+    stage.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
+    style = TextStyle("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
+    stage.painter.draw_text(
+        _format_short_credits(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56
+    )
 
 
 def _format_short_credits(stage: Stage, credits_: int) -> str:
@@ -64,22 +66,22 @@ def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -
     The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
     p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
-    p.art(
+    p.draw_cached_picture(
         ("won",),
         (at[0] - _RETURNED_AMOUNT_WIDTH / 2, at[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
         _draw_return_plate,
     )
-    p.text(
+    p.draw_text(
         text,
         (at[0], at[1] - CHIP_WIDTH * 0.06),
-        Style("heavy", "caption", "win"),
+        TextStyle("heavy", "caption", "win"),
         width=_RETURNED_AMOUNT_WIDTH - 10,
     )
 
 
 def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
     """Draw the plate on which a returned amount is written."""
-    ink = Ink(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
-    ink.fill(box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
-    ink.fill(box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))
-    return ink.finish()
+    ink = VectorCanvas(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
+    ink.fill_path(build_rounded_box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
+    ink.fill_path(build_rounded_box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))
+    return ink.finish_surface()

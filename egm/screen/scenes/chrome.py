@@ -4,8 +4,8 @@ import math
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
-from egm.screen.art.paths import ellipse
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
+from egm.screen.art.paths import build_ellipse
 from egm.screen.layout import grow_rect
 from egm.screen.painter import PREMULTIPLIED
 from egm.screen.scenes.stage import BLACK, FRAME, Stage, build_metal_gradient, draw_rim_panel
@@ -17,12 +17,14 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
     width, height = size
     surface = pygame.Surface(size)
     surface.blit(
-        create_painted_surface(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))),
+        create_painted_surface(
+            size, LinearGradient(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))
+        ),
         (0, 0),
     )
     glow = create_painted_surface(
         (round(width * 1.1), round(height * 1.1)),
-        Radial(
+        RadialGradient(
             ((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))),
             (0.5, 0.5),
             0.5,
@@ -53,7 +55,8 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
     )
     _draw_blurred_lights(surface, look)
     shade = create_painted_surface(
-        size, Radial(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72)
+        size,
+        RadialGradient(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72),
     )
     surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED)
     return surface
@@ -69,7 +72,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
         colour = mix(look.glow, look.ray, (i % 5) / 4)
         disc = create_painted_surface(
             (radius * 2, radius * 2),
-            Radial(
+            RadialGradient(
                 ((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))),
                 (0.5, 0.5),
                 0.5,
@@ -81,16 +84,16 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
 def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     """Draw the game's name on the lit sign at the top of the picture."""
     p, look, rect = stage.painter, stage.look, stage.layout.marquee
-    area = p.box(rect)
-    ink = Ink(area.size, (rect[2], rect[3]), 2)
+    area = p.scale_rect(rect)
+    ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
     ink.draw_glow(shape, 26, fade(look.glow, 0.5))
-    ink.fill(shape, build_metal_gradient(stage.theme, look.rim))
+    ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
-    ink.fill(
+    ink.fill_path(
         inner,
-        Radial(
+        RadialGradient(
             (
                 (0, mix(look.sky[1], look.glow, 0.45)),
                 (0.6, mix(look.sky[1], BLACK, 0.2)),
@@ -100,8 +103,8 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
             0.62,
         ),
     )
-    ink.fill_inside(inner, ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
-    letters = Linear(
+    ink.fill_inside(inner, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
+    letters = LinearGradient(
         (
             (0, stage.theme.colour("gold_light")),
             (0.42, stage.theme.colour("gold")),
@@ -120,12 +123,12 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         edge_paint=mix(look.sky[2], BLACK, 0.5),
         width=w - 200,
     )
-    surface.blit(ink.finish(), area.topleft, special_flags=PREMULTIPLIED)
+    surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED)
 
 
 def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Draw the recess of the cabinet in which the game field lies."""
-    fill = Linear(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
+    fill = LinearGradient(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
     return draw_rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
 
 
@@ -134,27 +137,29 @@ def draw_background(stage: Stage) -> pygame.Surface:
     p, layout, look, title = stage.painter, stage.layout, stage.look, stage.title
 
     def render_background() -> pygame.Surface:
-        field = p.box(layout.field)
-        surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
+        field = p.scale_rect(layout.field)
+        surface = draw_hall(
+            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field.center
+        )
         draw_marquee(stage, surface, title)
-        glass = Linear(
+        glass = LinearGradient(
             ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
         )
         for rect in (rect for rect in (layout.left, layout.right) if rect[2] > 0):
-            area = p.box(rect)
+            area = p.scale_rect(rect)
             surface.blit(
                 draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
                 area.topleft,
                 special_flags=PREMULTIPLIED,
             )
-        area = p.box(grow_rect(layout.field, FRAME))
+        area = p.scale_rect(grow_rect(layout.field, FRAME))
         surface.blit(
             draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
             area.topleft,
             special_flags=PREMULTIPLIED,
         )
-        area = p.box(layout.message)
-        plate = Linear(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
+        area = p.scale_rect(layout.message)
+        plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
             draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
             area.topleft,
@@ -172,8 +177,8 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     """Draw the bar of meters and the deck below it."""
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.bar[1], layout.size[1]
-    area = p.box((0, top, layout.size[0], bottom - top))
-    metal_plate = Linear(
+    area = p.scale_rect((0, top, layout.size[0], bottom - top))
+    metal_plate = LinearGradient(
         (
             (0, (58, 50, 82, 255)),
             (0.03, (30, 24, 48, 255)),
@@ -183,8 +188,8 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
         )
     )
     surface.blit(create_painted_surface(area.size, metal_plate), area.topleft)
-    rule = p.box((0, top - 3, layout.size[0], 4))
+    rule = p.scale_rect((0, top - 3, layout.size[0], 4))
     surface.blit(create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim)), rule.topleft)
     for rect in layout.meters.values():
-        area = p.box(rect)
+        area = p.scale_rect(rect)
         surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED)

@@ -37,18 +37,18 @@ class DealtHand:
 
 
 def build_current_hands(
-    step: TableStep, previous_step: TableStep | None, time: StepTime | None, since: float
+    step: TableStep, previous_step: TableStep | None, step_time: StepTime | None, elapsed_seconds: float
 ) -> list[DealtHand]:
     """Return the hands of cards as shown now: at the end of the step, or as its cues have changed them so far."""
     end = read_final_hands(step.display)
-    if time is None:
+    if step_time is None:
         return end
     cards: dict[str, list[str]] = {}
     if previous_step is not None:
         cards = _prepare_hands_drawn_to(end, step)
         cards |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
-    for cue, stop in zip(step.cues, time.stops, strict=True):
-        if since >= stop:
+    for cue, stop in zip(step.cues, step_time.stops, strict=True):
+        if elapsed_seconds >= stop:
             _apply_card_cue(cards, cue)
     cards.pop("", None)  # A burnt card belongs to no hand.
     owner_by_hand = {hand.id: (hand.seat, hand.is_own) for hand in end}
@@ -115,17 +115,17 @@ def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None
 
 
 def find_flying_card(
-    step: TableStep, time: StepTime | None, since: float
+    step: TableStep, step_time: StepTime | None, elapsed_seconds: float
 ) -> tuple[str, int, str, float] | None:
     """Return the card that is moving now: its hand, its index (-1: after the last), its face, its progress 0 to 1."""
-    if time is None:
+    if step_time is None:
         return None
-    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
-        if since < stop:
-            begin = time.stops[number - 1] if number else time.begin
+    for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
+        if elapsed_seconds < stop:
+            begin = step_time.stops[number - 1] if number else step_time.begin
             if cue.get("cue") not in {"deal", "draw"}:
                 return None
-            share = (since - begin) / max(0.01, stop - begin)
+            share = (elapsed_seconds - begin) / max(0.01, stop - begin)
             card_index = int(cue["index"]) if "index" in cue else -1
             return str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_SIGN)), share
     return None

@@ -10,7 +10,7 @@ from egm.kernel.messages import Decision
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelField, ReelSpin
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.felt import lay_out_felt_answers
@@ -125,7 +125,9 @@ def _draw_question(stage: Stage, decision: Decision) -> None:
     draw_board_background(stage)
     x, y, w, _ = stage.layout.field
     title = format_question(stage, decision)
-    stage.painter.text(title, (x + w / 2, y + 90), Style("heavy", "title", stage.look.accent), width=w - 80)
+    stage.painter.draw_text(
+        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent), width=w - 80
+    )
     _draw_answers(stage)
 
 
@@ -139,10 +141,10 @@ def _draw_answers(stage: Stage) -> None:
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        style, suit = Style("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
+        style, suit = TextStyle("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
-            stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.text(text, (x + w / 2, y + h - 26), style._replace(size="body"), width=w - 24)
+            stage.painter.draw_cached_picture(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
+            stage.painter.draw_text(text, (x + w / 2, y + h - 26), style._replace(size="body"), width=w - 24)
             continue
-        stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
-        stage.painter.text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
+        stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
+        stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

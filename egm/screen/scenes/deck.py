@@ -9,11 +9,11 @@ import pygame
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Ink, Linear, Paint
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import LinearGradient, Paint, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import DECK_KEYS
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import find_settled_result
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
@@ -164,25 +164,29 @@ def _draw_meter(
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not note else (20.0, 52.0, 34.0)
-    p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
-    count = p.text(
+    p.draw_text(label, (x + 24, y + rows[0]), TextStyle("strong", "caption", "text_dim"), align="left")
+    count = p.draw_text(
         "" if is_points else stage.texts.format_count("meter.credits", credits_),
         (x + 24, y + rows[1]),
-        Style("strong", "small", "text"),
+        TextStyle("strong", "small", "text"),
         align="left",
         width=w * 0.38,
     )
     left = 36 + count.width / p.scale
     if note:
-        p.text(note, (x + w - 24, y + h - 20), Style("strong", "small", "amber"), align="right", width=w - 48)
+        p.draw_text(
+            note, (x + w - 24, y + h - 20), TextStyle("strong", "small", "amber"), align="right", width=w - 48
+        )
     bright = stage.theme.colour(colour)
-    paint = Linear(
+    paint = LinearGradient(
         ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
     )
-    p.text(
+    p.draw_text(
         stage.texts.number(credits_) if is_points else stage.money(cents),
         (x + w - 24, y + rows[2]),
-        Style("numbers", "meter" if not note else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint),
+        TextStyle(
+            "numbers", "meter" if not note else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
+        ),
         align="right",
         width=min(w * 0.58, w - 24 - left),
     )
@@ -283,34 +287,38 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     down = view.pressed == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     bright, deep = (stage.theme.colour(c) for c in _KEY_COLOURS[name])
-    p.art(
+    p.draw_cached_picture(
         ("key", name, is_lit, down),
         rect,
         lambda size: _draw_key_cap(size, (w, h), bright, deep, is_lit=is_lit, is_pressed=down),
     )
     if is_lit and name == "play" and view.accepts_request("play") and not view.reduced_motion:
         glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
-        p.art(("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow)
+        p.draw_cached_picture(
+            ("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow
+        )
     drop = 3 if down else 0
     paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)
     icon = name in {"service", "help", "games", "language", "volume"}
     text = format_key_label(stage, name)
     if name == "play":
-        p.text(
+        p.draw_text(
             text,
             (x + w / 2, y + h / 2 + drop),
-            Style("heavy", "title", paint, 2, (0, 40, 16, 200)),
+            TextStyle("heavy", "title", paint, 2, (0, 40, 16, 200)),
             width=w - 60,
         )
     elif icon:
         sign = f"volume_{view.volume}" if name == "volume" else name
         colour = WHITE if is_lit else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
-        p.art(("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour))
-        p.text(text, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
+        p.draw_cached_picture(
+            ("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour)
+        )
+        p.draw_text(text, (x + w / 2, y + h - 29 + drop), TextStyle("strong", "caption", paint), width=w - 18)
     else:
-        style = Style("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
-        p.label(text, (x + 11, y + drop, w - 22, h), style)
+        style = TextStyle("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
+        p.draw_label(text, (x + 11, y + drop, w - 22, h), style)
 
 
 def draw_residual_key(stage: Stage) -> None:
@@ -339,10 +347,10 @@ def describe_residual_credit(stage: Stage) -> str:
 def draw_staff_key(stage: Stage, rect: Rect) -> None:
     """Draw the small key of the service menu: a person's head and shoulders, for staff."""
     x, y, w, h = rect
-    stage.painter.panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
+    stage.painter.draw_panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
     make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
-    stage.painter.art(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
+    stage.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
 def _draw_key_cap(
@@ -356,21 +364,21 @@ def _draw_key_cap(
 ) -> pygame.Surface:
     """Draw a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
     w, h = units
-    ink = Ink(size, units)
+    ink = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
     if not is_lit:
         bright, deep = mix(mix(bright, (70, 66, 88, 255), 0.72), black, 0.5), mix(deep, black, 0.55)
-    ink.fill(box(0, 0, w, h, 22), (4, 3, 9, 255))
-    ink.fill(
-        box(2, 2, w - 4, h - 3, 21),
-        Linear(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))),
+    ink.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
+    ink.fill_path(
+        build_rounded_box(2, 2, w - 4, h - 3, 21),
+        LinearGradient(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))),
     )
     lift = 4.0 if is_pressed else 0.0
-    face = box(7, 7 + lift, w - 14, h - 16, 17)
-    ink.fill(box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
-    ink.fill(
+    face = build_rounded_box(7, 7 + lift, w - 14, h - 16, 17)
+    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
+    ink.fill_path(
         face,
-        Linear(
+        LinearGradient(
             (
                 (0, mix(bright, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
                 (0.16, bright),
@@ -379,15 +387,17 @@ def _draw_key_cap(
             )
         ),
     )
-    ink.fill_inside(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16))
+    ink.fill_inside(
+        face, build_ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16)
+    )
     if is_lit:
-        ink.stroke(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
-    return ink.finish()
+        ink.stroke_path(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
+    return ink.finish_surface()
 
 
 def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
     """Return the light around a lit key."""
-    ink = Ink(size, units)
+    ink = VectorCanvas(size, units)
     w, h = units
-    ink.fill(box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
-    return ink.finish()
+    ink.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
+    return ink.finish_surface()

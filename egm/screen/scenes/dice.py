@@ -7,11 +7,11 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.flow import find_felt_rect
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix, parse_colour
@@ -39,21 +39,21 @@ PIP_POSITIONS_BY_FACE: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 
 def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     """Return the drawing of a die's face."""
-    ink = Ink(size)
-    ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
-    ink.fill(
-        box(3, 2, 94, 94, 19),
-        Linear(((0, mix(_DIE_COLOUR, WHITE, 0.25)), (1, mix(_DIE_COLOUR, BLACK, 0.25)))),
+    ink = VectorCanvas(size)
+    ink.fill_path(build_rounded_box(2, 4, 96, 96, 20), (0, 0, 0, 130))
+    ink.fill_path(
+        build_rounded_box(3, 2, 94, 94, 19),
+        LinearGradient(((0, mix(_DIE_COLOUR, WHITE, 0.25)), (1, mix(_DIE_COLOUR, BLACK, 0.25)))),
     )
-    ink.stroke(box(6, 5, 88, 88, 16), 2, mix(_DIE_COLOUR, WHITE, 0.5))
+    ink.stroke_path(build_rounded_box(6, 5, 88, 88, 16), 2, mix(_DIE_COLOUR, WHITE, 0.5))
     for x, y in PIP_POSITIONS_BY_FACE[face]:
-        ink.fill(ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
-    return ink.finish()
+        ink.fill_path(build_ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
+    return ink.finish_surface()
 
 
 def draw_die(stage: Stage, rect: Rect, face: int) -> None:
     """Draw a die that lies on the table with ``face`` up."""
-    stage.painter.art(("die", face), rect, partial(draw_die_art, face=face))
+    stage.painter.draw_cached_picture(("die", face), rect, partial(draw_die_art, face=face))
 
 
 def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
@@ -66,7 +66,7 @@ def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
 
 
 def draw_dice(
-    stage: Stage, dice: Sequence[int], total: int | None, times: tuple[float, float], since: float
+    stage: Stage, dice: Sequence[int], total: int | None, times: tuple[float, float], elapsed_seconds: float
 ) -> None:
     """Draw the throw: dice enter from the right, tumble and stop; then show ``total`` if the game counts it.
 
@@ -74,7 +74,9 @@ def draw_dice(
     """
     begin, stop = times
     p, (x, y, w, h) = stage.painter, stage.layout.field
-    share = clamp_to_unit_interval((since - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW))
+    share = clamp_to_unit_interval(
+        (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
+    )
     still = share >= 1 or stage.view.reduced_motion
     side = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
     progress = ease_out(share)
@@ -87,17 +89,20 @@ def draw_dice(
         bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
         at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
-        key = ("die turned", tumbling, turn, p.px(side))
+        key = ("die turned", tumbling, turn, p.scale_length(side))
         rotated_die = p.find_or_create(
-            key, partial(_draw_turned_die, (p.px(side), p.px(side)), tumbling, turn)
+            key, partial(_draw_turned_die, (p.scale_length(side), p.scale_length(side)), tumbling, turn)
         )
-        p.put(
+        p.draw_surface(
             rotated_die,
-            (p.px(at[0]) - rotated_die.get_width() // 2, p.px(at[1]) - rotated_die.get_height() // 2),
+            (
+                p.scale_length(at[0]) - rotated_die.get_width() // 2,
+                p.scale_length(at[1]) - rotated_die.get_height() // 2,
+            ),
         )
     if still and total is not None:
-        style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
-        p.text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
+        style = TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
+        p.draw_text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
 
 
 def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
@@ -123,9 +128,9 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         on, is_wide = point == number, width > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
         # An edge would look like a betting spot.
-        p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
+        p.draw_panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
         at = (cell[0] + width / 2 - (24 if on and is_wide else 0), y + 40 + (14 if on and not is_wide else 0))
-        p.text(str(number), at, Style("heavy", "lead", "text"), width=width - 20)
+        p.draw_text(str(number), at, TextStyle("heavy", "lead", "text"), width=width - 20)
         if on:
             _draw_puck(stage, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
@@ -138,18 +143,23 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
 def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
     """Draw the puck that marks the point, showing ON or OFF."""
     x, y = at
-    stage.painter.art(("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on))
+    stage.painter.draw_cached_picture(
+        ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
+    )
     ink: Colour = BLACK if is_on else WHITE
     text = stage.texts.say("felt.on" if is_on else "felt.off")
-    stage.painter.text(
-        text, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
+    stage.painter.draw_text(
+        text,
+        (x, y),
+        TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink),
+        width=44,
     )
 
 
 def _draw_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
     """Return the drawing of the puck: white and ON, or black and OFF."""
-    ink = Ink(size)
-    ink.fill(ellipse(50, 53, 47), (0, 0, 0, 160))
-    ink.fill(ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))
-    ink.stroke(ellipse(50, 49, 40), 4, BLACK if is_on else WHITE)
-    return ink.finish()
+    ink = VectorCanvas(size)
+    ink.fill_path(build_ellipse(50, 53, 47), (0, 0, 0, 160))
+    ink.fill_path(build_ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))
+    ink.stroke_path(build_ellipse(50, 49, 40), 4, BLACK if is_on else WHITE)
+    return ink.finish_surface()

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.kernel.messages import BenchCommand
 from egm.screen.layout import Layout
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.text import Texts
 from egm.screen.theme import mix
@@ -63,7 +63,7 @@ class DrawerControl:
     """
 
     rect: Rect
-    words: str
+    label: str
     commands: tuple[BenchCommand, ...]
     is_on: bool = False
 
@@ -207,39 +207,43 @@ def draw_drawer(stage: Stage) -> None:
     share = compute_drawer_share(view, stage.theme.motion)
     slide = layout.drawer[2] * (1 - share)
     tab = find_tab_rect(stage.layout.tab, layout.drawer, share)
-    p.panel(
+    p.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
     )
-    p.text(
+    p.draw_text(
         "»" if view.is_drawer_open else "«",
         (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2),
-        Style("heavy", "lead", "text"),
+        TextStyle("heavy", "lead", "text"),
     )
     if share <= 0:
         return
     x, y, w, h = layout.drawer
     x += slide
-    p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
-    p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
+    p.draw_panel(
+        (x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3
+    )
+    p.draw_text(
+        say("drawer.title"), (x + 26, y + 46), TextStyle("heavy", "lead", "text"), align="left", width=w - 160
+    )
     board = _find_simulated_device(view, "doors_open")
     for part, top in _find_section_tops(layout).items():
         if view.bench and board is None and part in {"doors", "keys"}:
             continue  # A second player position has none.
-        p.text(
+        p.draw_text(
             say(f"drawer.{part}"),
             (x + 26, y + top - 16),
-            Style("strong", "caption", "text_dim"),
+            TextStyle("strong", "caption", "text_dim"),
             align="left",
             width=w - 52,
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
-        draw_button(stage, control.rect, control.words, is_enabled=view.bench_linked, is_active=control.is_on)
+        draw_button(stage, control.rect, control.label, is_enabled=view.bench_linked, is_active=control.is_on)
     _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:
-        p.text(
+        p.draw_text(
             say("drawer.closed_bench"),
             (x + 26, y + 86),
-            Style("text", "caption", "amber"),
+            TextStyle("text", "caption", "amber"),
             align="left",
             width=w - 52,
         )
@@ -249,10 +253,10 @@ def draw_drawer(stage: Stage) -> None:
         and view.now - view.bench_reply_at < RESULT_SECONDS
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
-        p.text(
+        p.draw_text(
             say(key, text=describe_last_commands(stage)),
             (x + 26, y + 86),
-            Style("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
+            TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
             width=w - 52,
         )
@@ -283,13 +287,13 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in tower
         body = stage.theme.colour(colour) if is_lit else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
-        stage.painter.panel(
+        stage.painter.draw_panel(
             (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge=(140, 134, 170, 255)
         )
-        stage.painter.text(
+        stage.painter.draw_text(
             name[:1].upper(),
             (x + (i + 0.5) * w / 4, y + h / 2),
-            Style(
+            TextStyle(
                 "heavy",
                 "caption",
                 _TEXT_COLOUR_ON_LAMP.get(colour, WHITE) if is_lit else (206, 202, 224, 255),

@@ -6,8 +6,8 @@ from typing import Final
 import pygame
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import Path, box, ellipse
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import Path, build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.scenes.tiles import draw_tile_art, is_tile
@@ -41,7 +41,7 @@ def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> No
         return
     four = stage.view.four_colours
     draw = partial(draw_card_art, stage, card=card, four=four, small=small)
-    stage.painter.art(("playing card", card, four, small), rect, draw)
+    stage.painter.draw_cached_picture(("playing card", card, four, small), rect, draw)
 
 
 def draw_card_art(
@@ -52,30 +52,34 @@ def draw_card_art(
         return draw_tile_art(size, card)
     if card == FACE_DOWN_SIGN:
         return render_own_picture("card_back", size)
-    ink = Ink(size, (100.0, 140.0))
-    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
-    ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    ink = VectorCanvas(size, (100.0, 140.0))
+    ink.fill_path(build_rounded_box(0, 0, 100, 140, 9), (0, 0, 0, 160))
+    ink.fill_path(
+        build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
+    )
     font = str(stage.theme.fonts["heavy"])
     if card == "Jk":
         ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
-        ink.fill(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
-        return ink.finish()
+        ink.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
+        return ink.finish_surface()
     rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
     colour = (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit]
     if small:
         ink.draw_text(font, rank, (50, 48), 92, colour, width=90)
         _draw_suit(ink, suit, (50.0, 112.0), 22.0, colour)
-        return ink.finish()
+        return ink.finish_surface()
     ink.draw_text(font, rank, (38, 40), 62, colour, width=62)
     _draw_suit(ink, suit, (66.0, 100.0), 27.0, colour)
     _draw_suit(ink, suit, (84.0, 20.0), 9.0, colour)
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
     """Return a picture of the four suits side by side, in two colours, or if ``four`` each in its own."""
-    ink = Ink(size, (108.0, 36.0))
-    ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    ink = VectorCanvas(size, (108.0, 36.0))
+    ink.fill_path(
+        build_rounded_box(0, 0, 108, 36, 7), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
+    )
     for number, suit in enumerate("shdc"):
         _draw_suit(
             ink,
@@ -84,7 +88,7 @@ def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
             11.0,
             (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit],
         )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def draw_suits(stage: Stage, rect: Rect) -> None:
@@ -93,7 +97,7 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
     four = stage.view.four_colours
-    stage.painter.art(("suits", four), suits_rect, partial(draw_suits_art, four=four))
+    stage.painter.draw_cached_picture(("suits", four), suits_rect, partial(draw_suits_art, four=four))
 
 
 def _build_star_path(cx: float, cy: float, radius: float) -> Path:
@@ -103,21 +107,21 @@ def _build_star_path(cx: float, cy: float, radius: float) -> Path:
     return [(cx + each.x, cy + each.y) for each in points]
 
 
-def _draw_suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
+def _draw_suit(ink: VectorCanvas, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
     """Draw a suit around a point; ``r`` is half its height."""
     x, y = at
     if suit == "d":
-        ink.fill([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
+        ink.fill_path([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
         return
     if suit in {"h", "s"}:
         up = 1 if suit == "h" else -1
         for side in (-1, 1):
-            ink.fill(ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
+            ink.fill_path(build_ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
         low = y - up * 0.12 * r
-        ink.fill([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
+        ink.fill_path([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
     else:
         for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
-            ink.fill(ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
-        ink.fill(box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
+            ink.fill_path(build_ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
+        ink.fill_path(build_rounded_box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
     if suit != "h":
-        ink.fill([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)
+        ink.fill_path([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)

@@ -6,9 +6,9 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import PREMULTIPLIED, Style, build_gold_gradient
+from egm.screen.painter import PREMULTIPLIED, TextStyle, build_gold_gradient
 from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.show import GameShow, StepTime, Timeline, count_games_awarded, find_step_stage, is_feature
 from egm.screen.steps import GambleStep
@@ -36,37 +36,40 @@ def light_stage_for_feature(stage: Stage) -> Stage:
     return stage if index is None else replace(stage, has_feature_colours=True)
 
 
-def sum_credits_so_far(show: GameShow, line: Timeline, since: float, first: int = 0) -> int:
+def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, first: int = 0) -> int:
     """Return the credits won by the finished steps from step ``first`` on."""
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
-        if i >= max(first, show.steps_seen) and time.last_stop <= since and not isinstance(step, GambleStep)
+        if i >= max(first, show.steps_seen)
+        and time.last_stop <= elapsed_seconds
+        and not isinstance(step, GambleStep)
     )
 
 
-def draw_title(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
+def draw_title(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the title card of a feature: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     share = clamp_to_unit_interval(
-        (since - time.title_card_begin) / max(0.01, time.begin - time.title_card_begin)
+        (elapsed_seconds - step_time.title_card_begin)
+        / max(0.01, step_time.begin - step_time.title_card_begin)
     )
     arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
-    p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
+    p.draw_shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
         _draw_searchlights(stage, arrive * (1 - clamp_to_unit_interval((share - 0.9) * 10)))
     _, games = count_games_awarded(show, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(show, index))
-    style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
+    style = TextStyle("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     height = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)
     if games > 1:
-        number = Style("numbers", "hero", "meter", 4, (20, 6, 0, 230))
-        p.text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
-    p.text(name, (x + w / 2, middle + height), style, width=w - 90)
+        number = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
+        p.draw_text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
+    p.draw_text(name, (x + w / 2, middle + height), style, width=w - 90)
     text = stage.texts.say("feature.begins")
-    p.text(text, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
+    p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width=w - 120)
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:
@@ -76,19 +79,21 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
-        ink, reach = Ink(small_size, (w, h), 1), max(w, h)
+        ink, reach = VectorCanvas(small_size, (w, h), 1), max(w, h)
         for i in range(8):
             a = math.tau * (i + step / _BEAM_STEPS) / 8
             left_beam, right_beam = (
                 (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
             )
-            ink.fill([(w / 2, h / 2), left_beam, right_beam], fade(stage.look.accent, 0.34))
-        beams = ink.finish()
-        mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
+            ink.fill_path([(w / 2, h / 2), left_beam, right_beam], fade(stage.look.accent, 0.34))
+        beams = ink.finish_surface()
+        mask = RadialGradient(
+            ((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0)))
+        )
         beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    p.art(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)
+    p.draw_cached_picture(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)
 
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
@@ -99,7 +104,7 @@ def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
     def render_veil(size: tuple[int, int]) -> pygame.Surface:
         surface = create_painted_surface(
             size,
-            Linear(
+            LinearGradient(
                 (
                     (0, fade(stage.look.accent, 0.5 + beat / 10)),
                     (0.16, fade(stage.look.accent, 0.05)),
@@ -112,4 +117,6 @@ def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
         surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
-    stage.painter.art(("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil)
+    stage.painter.draw_cached_picture(
+        ("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
+    )

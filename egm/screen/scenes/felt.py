@@ -7,8 +7,8 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import Decision
-from egm.screen.art.ink import Ink, Radial
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.cloth import (
     RACETRACK_PART,
     find_open_part,
@@ -25,7 +25,7 @@ from egm.screen.flow import (
     split_label_and_odds,
 )
 from egm.screen.layout import find_middle
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chips import (
     CHIP_WIDTH,
@@ -126,7 +126,9 @@ def draw_felt(stage: Stage) -> None:
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
-    p.art(("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage))
+    p.draw_cached_picture(
+        ("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage)
+    )
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
@@ -157,26 +159,30 @@ def draw_felt(stage: Stage) -> None:
         _draw_question(stage, table, decision)
 
 
-def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
+def _draw_wheel_or_dice(
+    stage: Stage, table: Table, step: TableStep, step_time: StepTime, elapsed_seconds: float
+) -> bool:
     """Draw the wheel next to the layout, or the dice on it, while they move; return False if neither moves."""
-    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
-        kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
-        if since >= stop and number < len(step.cues) - 1:
+    for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
+        kind, begin = cue.get("cue"), step_time.stops[number - 1] if number else step_time.begin
+        if elapsed_seconds >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel:
             layout_stage, rect = _split_off_wheel(stage)
             if not stage.layout.is_telephone:
                 _draw_felt(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
-            draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
+            draw_rotor(
+                stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, pin=kind == "wheel"
+            )
             return True
         if kind == "dice":
             if table.felt == "craps":
                 draw_point(stage, None, moving=True)
             _draw_felt(stage, table, None)
-            stage.painter.shade(stage.layout.field, (0, 12, 8, 90))
+            stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
             total = step.display.get("total")
-            draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), since)
+            draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
             return True
         return False
     return False
@@ -203,13 +209,15 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the cloth of the table: green, with a light from above."""
     _, _, w, h = stage.layout.field
-    ink = Ink(size, (w, h), 1)
+    ink = VectorCanvas(size, (w, h), 1)
     base = mix(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
-    ink.fill(
-        box(0, 0, w, h),
-        Radial(((0, mix(base, WHITE, 0.1)), (0.7, base), (1, mix(base, BLACK, 0.4))), (0.5, 0.45), 0.8),
+    ink.fill_path(
+        build_rounded_box(0, 0, w, h),
+        RadialGradient(
+            ((0, mix(base, WHITE, 0.1)), (0.7, base), (1, mix(base, BLACK, 0.4))), (0.5, 0.45), 0.8
+        ),
     )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> None:
@@ -276,7 +284,7 @@ def _draw_cell(
     spot = table.spots.get(cell.spot)
     fill = mix(_CLOTH_COLOUR, BLACK, 0.25)
     if spot is None and cell.titled_spots:
-        p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
+        p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
         _draw_row_title(stage, table, cell)
         return
     if cell.pocket:
@@ -295,7 +303,7 @@ def _draw_cell(
     edge, line = (
         (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
     )
-    p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
+    p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
     ink = (
         _CLOSED_SPOT_TEXT_COLOUR
         if is_closed
@@ -308,7 +316,7 @@ def _draw_cell(
     else:
         share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
         at = (x + w / 2, y + h * share)
-        p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
+        p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width=w - 12)
 
 
 def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
@@ -318,16 +326,16 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
     name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
-    p.label(
+    p.draw_label(
         name,
         rect,
-        Style("strong", "small", "text"),
+        TextStyle("strong", "small", "text"),
         align="left",
         smallest_size=_choose_smallest_text_size(stage),
     )
     if len(odds) == 1:
-        style = Style("text", _choose_smallest_text_size(stage), "meter")
-        p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
+        style = TextStyle("text", _choose_smallest_text_size(stage), "meter")
+        p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
 def _draw_spot(
@@ -345,35 +353,38 @@ def _draw_spot(
     has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
     low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
     size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
-    style, small_style = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
-    printed = Style("text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else ink)
+    style, small_style = (
+        TextStyle("strong", size, ink),
+        TextStyle("strong", _choose_smallest_text_size(stage), ink),
+    )
+    printed = TextStyle("text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else ink)
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _can_fit(stage, sign, above, small_style):
-        p.label(sign, above, style, smallest_size=small_style.size)
+        p.draw_label(sign, above, style, smallest_size=small_style.size)
         if low:
-            p.text(
+            p.draw_text(
                 _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
             )
         return
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.label(sign, (x + 5, y + 3, w - 10, part), style, smallest_size=small_style.size)
+    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, smallest_size=small_style.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
-        p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
+        p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
 
 
-def _can_fit(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
+def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap_text(text, rect[2], style)
     height = len(lines) * stage.theme.sizes[style.size] * 1.16
     return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
-def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
+def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -> str:
     """Return the odds to print on a spot: complete, or a hint that INFO has more, or "" if there is no room."""
     odds = spot.odds.replace(" / ", "/")
     terms = (
@@ -462,7 +473,9 @@ def _draw_bets(
         if standing_credits:
             draw_chip(stage, (x - aside, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new_credits < 0:
-                stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP_WIDTH)
+                stage.painter.draw_text(
+                    "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width=CHIP_WIDTH
+                )
         if returned.get(spot):
             draw_returned_amount(stage, (x, y), returned[spot])
         elif new_credits > 0:
@@ -488,15 +501,15 @@ def _draw_plays_ring(
         return
     x, y = at
     make = partial(_draw_ring, colour=stage.theme.colour("win") if now else BLACK)
-    stage.painter.art(("said", now), (x - 26, y - 26, 52, 52), make)
+    stage.painter.draw_cached_picture(("said", now), (x - 26, y - 26, 52, 52), make)
 
 
 def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the ring around a chip: dark if the bet is off, in the colour of wins if it plays."""
-    ink = Ink(size)
-    ink.stroke(ellipse(50, 49, 44), 11, WHITE)
-    ink.stroke(ellipse(50, 49, 44), 7, colour)
-    return ink.finish()
+    ink = VectorCanvas(size)
+    ink.stroke_path(build_ellipse(50, 49, 44), 11, WHITE)
+    ink.stroke_path(build_ellipse(50, 49, 44), 7, colour)
+    return ink.finish_surface()
 
 
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
@@ -510,15 +523,15 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
         text = format_question(stage, decision)
-        style = Style("heavy", "title", stage.look.accent)
-        stage.painter.text(text, (x + w / 2, y + 120), style, width=w - 80)
+        style = TextStyle("heavy", "title", stage.look.accent)
+        stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
-        stage.painter.text(text, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
+        stage.painter.draw_text(text, (x + w / 2, at), TextStyle("strong", "lead", "text"), width=w - 80)
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
         top = y + 210

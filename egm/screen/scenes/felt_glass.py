@@ -5,8 +5,8 @@ from typing import Final
 
 from egm.kernel.messages import Decision, Snapshot
 from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_middle
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
-from egm.screen.roads import count_most_and_least
+from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
+from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.round_result import RoundResult
 from egm.screen.scenes.cards import add_split_number, format_settlement
 from egm.screen.scenes.decision_text import format_option
@@ -87,7 +87,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
         shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
         how_text = stage.texts.say("felt.how") if shows_often else ""
         used_height = (
-            stage.painter.write_paragraph(how_text, room, Style("text", "caption", "text"))
+            stage.painter.write_paragraph(how_text, room, TextStyle("text", "caption", "text"))
             if how_text
             else 0.0
         )
@@ -193,15 +193,15 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     p, (x, y, w, _) = stage.painter, rect
     if table.felt == "cards":
         return y + 6
-    style = Style("strong", "small", stage.look.accent)
-    p.text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
+    style = TextStyle("strong", "small", stage.look.accent)
+    p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
     results = list_shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(results[:room]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     text, top = stage.texts.say("felt.past"), y + 96
     used_height = p.write_paragraph(
-        text, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2
+        text, (x + 16, top, w - 32, 80), TextStyle("text", "caption", "text"), leading=1.2
     )
     return top + used_height
 
@@ -215,29 +215,35 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
     width = across / count
     for n, (key, row) in enumerate(
-        zip(("felt.most_often", "felt.least_often"), count_most_and_least(results, signs, count), strict=True)
+        zip(
+            ("felt.most_often", "felt.least_often"),
+            count_most_and_least_frequent_signs(results, signs, count),
+            strict=True,
+        )
     ):
         left, top = (x + n * (across + 10), y) if is_side_by_side else (x, y + n * height)
         title = stage.texts.say(key, count=len(results))
-        p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
+        p.draw_text(
+            title, (left, top + 14), TextStyle("strong", "caption", "text"), align="left", width=across
+        )
         for i, (sign, times_) in enumerate(row):
             cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
-            p.text(f"\u00d7{times_}", at, Style("numbers", "caption", "text"), width=cell[2] * 0.42)
+            p.draw_text(f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width=cell[2] * 0.42)
 
 
 def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
     """Draw the sign of a past result in the colour that it has on the wheel."""
     p = stage.painter
     fill = POCKET_COLOURS.get(table.colours.get(result, ""), (30, 24, 56, 255))
-    p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
+    p.draw_panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
     ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
-    p.text(
+    p.draw_text(
         _format_result_sign(stage, table, result),
         find_middle(cell),
-        Style("heavy", size, ink),
+        TextStyle("heavy", size, ink),
         width=cell[2] - 6,
     )
 
@@ -252,7 +258,7 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     """Draw a spot's name, pay and limits, and why the last touch did nothing; return the height."""
     p, view, (x, y, w, h) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
-    head = Style("heavy", "body", stage.look.accent)
+    head = TextStyle("heavy", "body", stage.look.accent)
     lines = format_spot_lines(stage, spot, unit)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
@@ -261,14 +267,14 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
         gap, leading = 1, 1.1
     name = stage.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
-    rows = sum(len(p.wrap_text(text, w, Style("strong", size, colour))) for text, colour in lines)
+    rows = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
     row = stage.theme.sizes[size]
     if top + rows * row * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + rows * row * 1.2 + len(lines) * gap <= y + h:
         leading = 1.2  # An accent on a capital letter stays clear of the line above it.
     for text, colour in lines:
-        style = Style("strong", size, colour)
+        style = TextStyle("strong", size, colour)
         top += p.write_paragraph(text, (x, top + gap, w, 60), style, leading=leading) + gap
     return top - y
 
@@ -281,14 +287,14 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
         if top + _SPOT_PAY_ROW_HEIGHT > y + h:
             break
         at = top + _SPOT_PAY_ROW_HEIGHT / 2
-        p.text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
+        p.draw_text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
         if cost:
-            p.text(cost, (x + w, at), style._replace(paint="meter"), align="right", width=w * 0.32)
+            p.draw_text(cost, (x + w, at), style._replace(paint="meter"), align="right", width=w * 0.32)
         top += _SPOT_PAY_ROW_HEIGHT
     return top - y
 
 
-def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
+def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, TextStyle]]:
     """Return the lines that describe a decision, each with text, amount and style; none if another seat decides."""
     if not decision.options:
         return []
@@ -299,8 +305,8 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     step = find_last_step(stage.view)
     if isinstance(step, TableStep):
         name = add_split_number(stage, name, step, str(decision.display.get("hand", "")))
-    low = Style("strong", "caption", "text")
-    lines = [(name, "", Style("heavy", "body", stage.look.accent))] if name else []
+    low = TextStyle("strong", "caption", "text")
+    lines = [(name, "", TextStyle("heavy", "body", stage.look.accent))] if name else []
     if "staked" in decision.display:
         amount = stage.money(int(decision.display["staked"]) * unit)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
@@ -343,9 +349,9 @@ def _draw_pay_lists(
     while lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists):
         lists.pop()
     spare = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists)) / max(1, len(lists))
-    at, style = y, Style("strong", "caption", stage.look.accent)
+    at, style = y, TextStyle("strong", "caption", stage.look.accent)
     for name, pay_rows, height in lists:
-        p.text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
+        p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
         at += _SPOT_PAY_ROW_HEIGHT + draw_rows(
             stage, (x - 10, at + _SPOT_PAY_ROW_HEIGHT, w + 20, height + spare), pay_rows, _SPOT_PAY_ROW_HEIGHT
         )
@@ -428,7 +434,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in rows):
-        style = Style("strong", "caption", stage.look.accent)
+        style = TextStyle("strong", "caption", stage.look.accent)
         y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     settled_spots = Counter((settlement.get("spot"), settlement.get("hand")) for settlement in rows)
     step = 38.0  # Two lines for a long name.
@@ -437,7 +443,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
             text = stage.texts.say("felt.more", count=len(rows) - i)
-            p.text(text, (x, at), Style("text", "caption", "text"), align="left", width=w)
+            p.draw_text(text, (x, at), TextStyle("text", "caption", "text"), align="left", width=w)
             break
         spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
@@ -445,9 +451,11 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
         name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
         name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
         name_rect: Rect = (x, at - step / 2, w * 0.7, step)
-        p.label(name, name_rect, Style("strong", "caption", "text"), align="left")
-        style = Style("numbers", "small", "win") if returned_credits else Style("text", "caption", "text")
-        p.text(
+        p.draw_label(name, name_rect, TextStyle("strong", "caption", "text"), align="left")
+        style = (
+            TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
+        )
+        p.draw_text(
             stage.money(returned_credits * unit) if returned_credits else settlement_text,
             (x + w, at),
             style,
@@ -464,7 +472,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     settled_step = find_settled_step(stage)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
-    style = Style("strong", "caption", "text")
+    style = TextStyle("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
         width = w / len(levels)
@@ -473,7 +481,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
-        p.label("  ·  ".join(about), text_rect, style)
+        p.draw_label("  ·  ".join(about), text_rect, style)
         return
     if spot is not None and decision is None and (settled_step is None or has_changed_marks_since_game(view)):
         texts = [
@@ -484,11 +492,11 @@ def _draw_strip(stage: Stage, table: Table) -> None:
         ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits
         descriptions = ["  ·  ".join(words) for words in ways]
         fits = (words for words in descriptions if p.measure_text(words, style) < _LINES * text_rect[2])
-        p.label(next(fits, texts[0]), text_rect, style)
+        p.draw_label(next(fits, texts[0]), text_rect, style)
         return
     results = list_shown_results(stage) if table.felt != "cards" else ()
     if not results:
-        p.label(stage.texts.say("felt.past"), text_rect, style)
+        p.draw_label(stage.texts.say("felt.past"), text_rect, style)
         return
     width = (
         50
@@ -566,8 +574,8 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             stage.money(each * unit) for each in (spots[0].least, limits.find_spot_maximum(spots[0]))
         )
         at = y + (i + (0.5 if not slim else 0.3)) * step
-        style = Style("strong", "small" if step > 40 else "caption", "text")
-        p.text(
+        style = TextStyle("strong", "small" if step > 40 else "caption", "text")
+        p.draw_text(
             format_group_name(stage, spots),
             (x, at),
             style,
@@ -575,7 +583,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             width=w * (0.36 if not slim else 0.7),
         )
         text_at = (x + w * (0.5 if not slim else 1.0), at)
-        p.text(
+        p.draw_text(
             odds,
             text_at,
             style._replace(paint="meter"),
@@ -588,11 +596,11 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         figure = None if game is None or game.levy_percent else game.returns.get(group)
         if figure is not None:
             words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(figure)))
-        low = Style("text", "caption", "text")
+        low = TextStyle("text", "caption", "text")
         if slim:
-            p.text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width=w)
+            p.draw_text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width=w)
         else:
-            p.text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width=w * 0.48)
+            p.draw_text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width=w * 0.48)
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:

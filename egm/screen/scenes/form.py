@@ -5,8 +5,8 @@ from typing import Final
 
 from egm.kernel.service_pages import PageAction, PageText
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Linear
-from egm.screen.painter import Rect, Style
+from egm.screen.art.ink import LinearGradient
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import Colour, mix
 
@@ -42,13 +42,13 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     )
-    paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
-    p.panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
+    paint = LinearGradient(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
+    p.draw_panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
     icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
-    p.art(
+    p.draw_cached_picture(
         ("page sign", action.style, action.enabled),
         icon_rect,
         partial(render_own_picture, action.style, colour=colour),
@@ -56,19 +56,19 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     text = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
-    p.label(text, room, Style("strong", size, colour), align="left")
+    p.draw_label(text, room, TextStyle("strong", size, colour), align="left")
 
 
 def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
     """Draw one of the screen's own keys on a page, such as the key for more rows."""
     fill, edge = _KEY_COLOURS_BY_STYLE["go"]
-    stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
-    style = Style("heavy", "lead" if len(text) == 1 else "small", WHITE)
-    stage.painter.text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
+    stage.painter.draw_panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
+    style = TextStyle("heavy", "lead" if len(text) == 1 else "small", WHITE)
+    stage.painter.draw_text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 
 def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
     sign, paint = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
-    stage.painter.art(("page icon", icon), rect, make)
+    stage.painter.draw_cached_picture(("page icon", icon), rect, make)

@@ -7,10 +7,10 @@ from typing import Final
 import pygame
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Ink, Radial
-from egm.screen.art.paths import box
+from egm.screen.art.ink import RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_rounded_box
 from egm.screen.motion import clamp_to_unit_interval, ease_in_out
-from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
@@ -36,9 +36,11 @@ def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[s
     )
 
 
-def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
+def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the double-up card turning over, and whether the stake was won or lost."""
-    share = clamp_to_unit_interval((since - time.begin) / max(0.01, time.last_stop - time.begin))
+    share = clamp_to_unit_interval(
+        (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
+    )
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
     turn = ease_in_out(clamp_to_unit_interval(share * 1.25))
@@ -46,8 +48,8 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
     call = stage.texts.say(f"decide.{step.call}")
     x, y, w, h = stage.layout.field
-    style = Style("strong", "lead", "text")
-    stage.painter.text(
+    style = TextStyle("strong", "lead", "text")
+    stage.painter.draw_text(
         stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width=w - 80
     )
     if share < 1:
@@ -55,8 +57,8 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     won = step.credits > 0
     text = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
     paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
-    style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.text(text, (x + w / 2, y + h - 96), style, width=w - 80)
+    style = TextStyle("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
+    stage.painter.draw_text(text, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
@@ -64,26 +66,32 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
+    p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_felt, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
     side, height = (length * part for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
         card_rect: Rect = (x + 40 + i * (side + 8), top, side, height)
-        p.art(("card", card), card_rect, partial(_draw_card_face, face=card))
+        p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
 def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the double-up's cloth."""
-    ink = Ink(size, (100.0, 100.0 * size[1] / size[0]), 2)
+    ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
     base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
-    ink.fill(box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim))
-    ink.fill(
-        box(0.6, 0.6, 98.8, height - 1.2, 4.5),
-        Radial(((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7),
+    ink.fill_path(build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(
+        build_rounded_box(0.6, 0.6, 98.8, height - 1.2, 4.5),
+        RadialGradient(
+            ((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7
+        ),
     )
-    ink.stroke(box(2.4, 2.4, 95.2, height - 4.8, 3.4), 0.25, (*stage.theme.colour("gold_light")[:3], 90))
-    return ink.finish()
+    ink.stroke_path(
+        build_rounded_box(2.4, 2.4, 95.2, height - 4.8, 3.4),
+        0.25,
+        (*stage.theme.colour("gold_light")[:3], 90),
+    )
+    return ink.finish_surface()
 
 
 def _choose_card_scale(stage: Stage) -> float:
@@ -99,7 +107,7 @@ def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
-    stage.painter.art(("card", face), card_rect, partial(_draw_card_face, face=face))
+    stage.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
 def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
@@ -109,12 +117,12 @@ def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> N
         middle = x + w / 2 + side * (w / 4 + 36)
         text = stage.texts.say(key)
         at = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
-        stage.painter.text(text, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
-        style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
-        stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
+        stage.painter.draw_text(text, (middle, at - 28), TextStyle("strong", "body", "text"), width=w / 4)
+        style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
+        stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
     fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
-    style = Style("text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent)
+    style = TextStyle("text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent)
     p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 

@@ -7,7 +7,7 @@ from egm.kernel.messages import GameView
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
@@ -128,17 +128,17 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     size, width = "lead" if step > 44 else "small", (w - 36) / columns
     for i, (catch, text) in enumerate(prizes):
         left, middle = x + 18 + i % columns * width, y + head + (i // columns + 0.5) * step
-        p.text(
+        p.draw_text(
             texts.say("keno.catch", count=catch),
             (left + 8, middle),
-            Style("strong", "small" if step > 30 else "caption", "text"),
+            TextStyle("strong", "small" if step > 30 else "caption", "text"),
             align="left",
             width=width * 0.53,
         )
-        p.text(
+        p.draw_text(
             text,
             (left + width - 8, middle),
-            Style("numbers", size, "meter"),
+            TextStyle("numbers", size, "meter"),
             align="right",
             width=width * 0.32,
         )
@@ -168,11 +168,11 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
 def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     """Write each text in one line, closer together if there are many, as many as are readable in the rectangle."""
     x, y, w, h = rect
-    style, least = Style("strong", "caption", "text"), stage.theme.sizes["caption"]
+    style, least = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
     count = max(1, min(len(texts), int(h / least)))
     step = min(least * 1.3, h / count)
     for i, text in enumerate(texts[:count]):  # The help pages list all of them.
-        stage.painter.text(text, (x, y + (i + 0.5) * step), style, align="left", width=w)
+        stage.painter.draw_text(text, (x, y + (i + 0.5) * step), style, align="left", width=w)
 
 
 def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
@@ -182,7 +182,7 @@ def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     for text in texts:
         if top + (26 if is_portrait else 40) > low:
             break  # The help pages list all of them.
-        style = Style("strong", "small", "text")
+        style = TextStyle("strong", "small", "text")
         top += stage.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
         top += 2 if is_portrait else 12
 
@@ -198,22 +198,30 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
     )
     fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
     edge = stage.look.accent if is_chosen else (136, 120, 190, 255)
-    p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if is_chosen else 2)
+    p.draw_panel(rect, radius=14, fill=fill, edge=edge, line=3 if is_chosen else 2)
     amount, style = (
         stage.money(credits_ * view.snapshot.denomination_cents),
-        Style("strong", "caption", "text"),
+        TextStyle("strong", "caption", "text"),
     )
     name = stage.texts.choose_translation(form["name"])
     if h < 80:
-        p.text(name, (x + 12, y + h / 2), style, align="left", width=w * 0.6)
-        p.text(
-            amount, (x + w - 12, y + h / 2), Style("numbers", "body", "meter"), align="right", width=w * 0.3
+        p.draw_text(name, (x + 12, y + h / 2), style, align="left", width=w * 0.6)
+        p.draw_text(
+            amount,
+            (x + w - 12, y + h / 2),
+            TextStyle("numbers", "body", "meter"),
+            align="right",
+            width=w * 0.3,
         )
         return
     words = p.wrap_text(name, w - 24, style)[:2]
     for i, line in enumerate(words):
-        p.text(line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width=w - 24)
-    p.text(amount, (x + w - 12, y + h - 22), Style("numbers", "body", "meter"), align="right", width=w - 24)
+        p.draw_text(
+            line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width=w - 24
+        )
+    p.draw_text(
+        amount, (x + w - 12, y + h - 22), TextStyle("numbers", "body", "meter"), align="right", width=w - 24
+    )
 
 
 def _draw_prizes(
@@ -222,14 +230,14 @@ def _draw_prizes(
     """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
     draw_caption(stage, heading, (x + 10, y + 12, w - 20, 40))
-    p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
+    p.draw_shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
     room = h - 64 - _find_small_print_height(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
     hit = find_lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
-            p.shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
+            p.draw_shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
         _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
@@ -239,21 +247,24 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
     icons = field.list_prize_icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
-    size = (p.px(side), p.px(side))
+    size = (p.scale_length(side), p.scale_length(side))
     for i, symbol in enumerate(icons):
-        p.put(render_symbol(stage, field, symbol, size), (p.px(x + i * side), p.px(middle - side / 2)))
+        p.draw_surface(
+            render_symbol(stage, field, symbol, size),
+            (p.scale_length(x + i * side), p.scale_length(middle - side / 2)),
+        )
     if not icons:
-        p.text(
+        p.draw_text(
             format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
             (x + 4, middle),
-            Style("strong", "small", "text"),
+            TextStyle("strong", "small", "text"),
             align="left",
             width=w * 0.62,
         )
-    p.text(
+    p.draw_text(
         stage.texts.number(credits_),
         (x + w - 2, middle),
-        Style("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
+        TextStyle("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
         align="right",
         width=w * 0.36,
     )
@@ -277,27 +288,27 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     facts = lay_out_small_print(stage, rect[2] - 36)
     for (x, y, w, h), lines, style in (
         (rect, facts, LIMITS_STYLE),
-        (stage.layout.left, [defect], Style("text", "caption", "text_dim")),
+        (stage.layout.left, [defect], TextStyle("text", "caption", "text_dim")),
     ):
         foot = _find_small_print_height(stage.layout, len(lines))
         line = y + h - foot + 4
-        p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
+        p.draw_shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
         height = (foot - 11) / len(lines)
         for i, text in enumerate(lines):
-            p.label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
+            p.draw_label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
 
 
 def _draw_strip_print(stage: Stage, defect: str) -> None:
     """Draw the small print of a telephone's strip: the malfunction clause, and below it credit value and limits."""
     p, (x, y, w, h) = stage.painter, stage.layout.left
     lines = [
-        (defect, Style("text", "caption", "text_dim")),
+        (defect, TextStyle("text", "caption", "text_dim")),
         *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
-    p.shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent[:3], 70))
+    p.draw_shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent[:3], 70))
     for i, (line, style) in enumerate(lines):
-        p.text(
+        p.draw_text(
             line,
             (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
             style,

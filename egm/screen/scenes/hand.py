@@ -6,7 +6,7 @@ from typing import Final
 from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, lay_out_tabs, list_felt_parts
 from egm.screen.flow import list_page_spots, split_common_words
 from egm.screen.layout import Layout
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.faces import draw_suits
@@ -154,8 +154,8 @@ def draw_text_key(
     """Draw a button of a table game. Its text may fill it, because many such buttons are side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", is_active=is_active, is_enabled=is_enabled)
-    style = Style("strong", "caption", "text" if is_enabled else "text_dim")
-    stage.painter.label(text, (x + 3, y, w - 6, h), style)
+    style = TextStyle("strong", "caption", "text" if is_enabled else "text_dim")
+    stage.painter.draw_label(text, (x + 3, y, w - 6, h), style)
 
 
 def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, is_active: bool) -> None:

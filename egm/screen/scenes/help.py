@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import pygame
 
-from egm.screen.art.ink import Ink
-from egm.screen.art.paths import box
+from egm.screen.art.ink import VectorCanvas
+from egm.screen.art.paths import build_rounded_box
 from egm.screen.layout import TOUCH_TARGET_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.glass import find_base_field, format_prize_name
@@ -112,8 +112,8 @@ def draw_help(stage: Stage) -> None:
         return
     p, rect = stage.painter, stage.layout.sheet
     x, y, w, _ = rect
-    p.shade(stage.layout.stage, (4, 2, 10, 170))
-    p.art(
+    p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
+    p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
         lambda size: draw_rim_panel(
@@ -124,14 +124,14 @@ def draw_help(stage: Stage) -> None:
     index = stage.view.sheet % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
-    head, dim = Style("heavy", "lead", stage.look.accent), Style("strong", "small", "text_dim")
+    head, dim = TextStyle("heavy", "lead", stage.look.accent), TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
-        p.text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
-        p.label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
+        p.draw_text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
+        p.draw_label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
     else:
-        p.text(title, (x + 30, y + 32), head, align="left", width=w - 60)
-        p.text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
-    p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
+        p.draw_text(title, (x + 30, y + 32), head, align="left", width=w - 60)
+        p.draw_text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
+    p.draw_shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(stage.layout.sheet).items():
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
@@ -219,7 +219,7 @@ def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):
-        style = Style("text", size, "text")
+        style = TextStyle("text", size, "text")
         if len(p.wrap_text(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
     p.write_paragraph(text, (x, y, w, h), style)
@@ -245,22 +245,25 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     top = y + h - height
     for i, (icons, text) in enumerate(rows):
         middle = top + (i + 0.5) * step
-        p.shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
+        p.draw_shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
-            size = (p.px(50), p.px(50))
-            p.put(render_symbol(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
+            size = (p.scale_length(50), p.scale_length(50))
+            p.draw_surface(
+                render_symbol(stage, field, symbol, size),
+                (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
+            )
         at = (x + 30 + 54 * len(icons), middle - 3)
-        style = Style("strong", "small", "text")
-        p.text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
+        style = TextStyle("strong", "small", "text")
+        p.draw_text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
     if len(lines) > 1:
         width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
             colour = LINE_COLOURS[i % len(LINE_COLOURS)]
             left, low = x + i * width, top + step * len(rows) + 12
-            p.text(str(i + 1), (left + 22, low + 42), Style("heavy", "small", colour), width=40)
+            p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
             make = partial(_draw_line_grid, field=field, line=line, colour=colour)
-            p.art(("line grid", line, field.reel_heights, colour), grid, make)
+            p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, make)
     return height + 16
 
 
@@ -312,15 +315,17 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     unit = describe_bet_limits(stage)
-    y += p.write_paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
+    y += p.write_paragraph(unit, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent)) + 18
     return_text = format_return(stage, game)
-    y += p.write_paragraph(return_text, (x, y, w, h), Style("strong", "body", "text")) + 18
+    y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
-        p.write_paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text"))
+        p.write_paragraph(
+            say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), TextStyle("text", "body", "text")
+        )
         + 18
     )
     exact = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
-    p.write_paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
+    p.write_paragraph(exact, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
 def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]) -> None:
@@ -339,18 +344,18 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
         if now:
-            p.shade(
+            p.draw_shade(
                 (left + i * column, y - 8, column, 50 + step * len(prizes)), (*stage.look.accent[:3], 30), 12
             )
-        p.text(
+        p.draw_text(
             number(bet) if slim else stage.texts.say("help.bet", bet=number(bet)),
             (left + (i + 0.5) * column, y + 16),
-            Style("strong", "small", stage.look.accent if now else "text_dim"),
+            TextStyle("strong", "small", stage.look.accent if now else "text_dim"),
             width=column - 8,
         )
     for row, prize in enumerate(prizes):
         top = y + 42 + row * step
-        p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.draw_shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         icons = field.list_prize_icons(prize)
         # In a narrow column, the picture needs no name.
@@ -360,29 +365,29 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         at, lift = x + 10, 10.0 if pictured and prize.additional_awards else 0.0
         side = min(side, step - 32) if lift else side
         for symbol in icons:
-            p.put(
-                render_symbol(stage, field, symbol, (p.px(side), p.px(side))),
-                (p.px(at), p.px(middle - side / 2 - lift)),
+            p.draw_surface(
+                render_symbol(stage, field, symbol, (p.scale_length(side), p.scale_length(side))),
+                (p.scale_length(at), p.scale_length(middle - side / 2 - lift)),
             )
             at += side
         if not pictured:
             _draw_prize_name(stage, field, prize, (at + 12, middle), left - at - 16)
         elif prize.additional_awards:
             below = (x + 10, top + step - 18)
-            p.text(
+            p.draw_text(
                 _format_additional_awards(stage, prize),
                 below,
-                Style("text", "caption"),
+                TextStyle("text", "caption"),
                 align="left",
                 width=left - x - 16,
             )
         for i, bet in enumerate(options):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
             text = number(credits_) if credits_ else NO_PRIZE_SIGN
-            p.text(
+            p.draw_text(
                 text,
                 (left + (i + 0.5) * column, middle),
-                Style("numbers", "lead", "meter"),
+                TextStyle("numbers", "lead", "meter"),
                 width=column - 10,
             )
 
@@ -398,10 +403,10 @@ def _draw_prize_name(
     for i, text in enumerate(first + ([awards] if has_two_lines else [])):
         y = at[1] + (24 * i - 12 if has_two_lines else 0)
         style, height = (
-            Style("text", "caption" if has_two_lines else "small", "text"),
+            TextStyle("text", "caption" if has_two_lines else "small", "text"),
             24.0 if has_two_lines else 48.0,
         )
-        stage.painter.label(text, (at[0], y - height / 2, width, height), style, align="left")
+        stage.painter.draw_label(text, (at[0], y - height / 2, width, height), style, align="left")
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
@@ -416,18 +421,20 @@ def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     for prize in read_merchandise_prizes(stage):
         name = stage.texts.choose_translation(prize["name"])
-        y += p.write_paragraph(name, (x, y, w, h), Style("heavy", "lead", stage.look.accent)) + 10
+        y += p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", stage.look.accent)) + 10
         y += (
             p.write_paragraph(
                 stage.texts.choose_translation(prize["description"]),
                 (x, y, w, h),
-                Style("text", "body", "text"),
+                TextStyle("text", "body", "text"),
             )
             + 8
         )
         value = stage.texts.say("handpay.prize_value", amount=stage.money(prize["value_cents"]))
-        y += p.write_paragraph(value, (x, y, w, h), Style("strong", "body", "text")) + 34
-    p.write_paragraph(stage.texts.say("help.in_kind_say"), (x, y, w, h), Style("text", "small", "text_dim"))
+        y += p.write_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
+    p.write_paragraph(
+        stage.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
+    )
 
 
 def _draw_keno_table(stage: Stage, rect: Rect) -> None:
@@ -442,27 +449,29 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
-    heading = Style("strong", "small", stage.look.accent)
+    heading = TextStyle("strong", "small", stage.look.accent)
     titles = [stage.texts.format_count("keno.of", int(spot)) for spot in spots]
     if (
         max((p.measure_text(title, heading) for title in titles), default=0.0) > column - 6
     ):  # one for all columns
-        p.text(stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20)
+        p.draw_text(
+            stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20
+        )
         titles = spots
     for i, title in enumerate(titles):
-        p.text(title, (x + head + (i + 0.5) * column, y + 62), heading, width=column - 6)
+        p.draw_text(title, (x + head + (i + 0.5) * column, y + 62), heading, width=column - 6)
     for row, catch in enumerate(rows):
         top = y + 88 + row * step
-        p.shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+        p.draw_shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (step - 3) / 2
         text = stage.texts.say("keno.catch", count=catch)
-        p.text(text, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
+        p.draw_text(text, (x + 14, middle), TextStyle("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
             text = format_catch_award(stage, int(spot), catch) or NO_PRIZE_SIGN
-            p.text(
+            p.draw_text(
                 text,
                 (x + head + (i + 0.5) * column, middle),
-                Style("numbers", "body", "meter"),
+                TextStyle("numbers", "body", "meter"),
                 width=column - 8,
             )
 
@@ -471,7 +480,7 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     """Draw each pay line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
     used_height = p.write_paragraph(
-        stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text")
+        stage.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
     count = len(field.lines)
@@ -482,7 +491,7 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     for i, line in enumerate(field.lines):
         cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = LINE_COLOURS[i % len(LINE_COLOURS)]
-        p.text(str(i + 1), (cx + 26, cy + height / 2), Style("heavy", "small", colour), width=44)
+        p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width=44)
         grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
 
         def render_line_grid(
@@ -490,23 +499,25 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
         ) -> pygame.Surface:
             return _draw_line_grid(size, field, line, colour)
 
-        p.art(("line grid", line, field.reel_heights, colour), grid, render_line_grid)
+        p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_line_grid)
 
 
 def _draw_line_grid(
     size: tuple[int, int], field: ReelField, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
-    ink = Ink(size)
+    ink = VectorCanvas(size)
     cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
     for reel, height in enumerate(field.reel_heights):
         for row in range(height):
             is_on_line = reel < len(line) and line[reel] == row
-            ink.fill(
-                box(reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3),
+            ink.fill_path(
+                build_rounded_box(
+                    reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3
+                ),
                 colour if is_on_line else (255, 255, 255, 34),
             )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
@@ -514,8 +525,8 @@ def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.is_telephone else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
-    y += p.write_paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
-    y += p.write_paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24
+    y += p.write_paragraph(chance, (x, y, w, h), TextStyle("strong", size, stage.look.accent)) + 30
+    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("text", size, "text")) + 24
     line = format_help_line(stage)
     if line:
-        p.write_paragraph(line, (x, y, w, h), Style("strong", size, "win"))
+        p.write_paragraph(line, (x, y, w, h), TextStyle("strong", size, "win"))

@@ -7,8 +7,8 @@ from typing import Any, Final
 import pygame
 
 from egm.kernel.messages import GameView
-from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
 from egm.screen.marks import (
     KenoSlip,
@@ -22,7 +22,7 @@ from egm.screen.marks import (
     list_permitted_spot_counts,
 )
 from egm.screen.motion import ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
@@ -45,20 +45,20 @@ _KEY_HEIGHT: Final = 62.0
 _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
-def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
+def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elapsed_seconds: float) -> None:
     """Draw the Keno board with the balls drawn so far.
 
-    Without ``time``, draw the last complete draw, or the player's marks.
+    Without ``step_time``, draw the last complete draw, or the player's marks.
     """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
-    if time is None and (keno is None or has_changed_marks_since_game(view)):
+    if step_time is None and (keno is None or has_changed_marks_since_game(view)):
         slip = view.slip
         _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
-        if len(slip.current) > 1 and not stage.layout.is_telephone:
+        if len(slip.current_card) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
             cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
             draw_letters(stage, cells, map_numbers_to_group_letters(slip))
@@ -69,23 +69,27 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         _draw_marking_keys(stage)
         return
     assert keno is not None
-    count = len(keno.balls) if time is None else sum(1 for stop in time.stops if since >= stop)
+    count = (
+        len(keno.balls)
+        if step_time is None
+        else sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
+    )
     balls = keno.balls[:count]
     card = find_best_card(keno)
     marked = frozenset(card.numbers) if card else frozenset()
-    fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
+    fresh = 1.0 if step_time is None or not count else (elapsed_seconds - step_time.stops[count - 1]) / 0.25
     _draw_board(stage, (numbers, columns), balls, marked, fresh)
     _draw_tray(
         stage,
         balls,
         marked,
         int(data.get("drawn", 20)),
-        _format_draw_pay(stage, keno) if time is None else "",
+        _format_draw_pay(stage, keno) if step_time is None else "",
     )
     # A telephone's keys take that room again after the draw.
-    if time is not None or not stage.layout.is_telephone:
+    if step_time is not None or not stage.layout.is_telephone:
         _draw_card_catches(stage, keno, balls)
-    if time is None:
+    if step_time is None:
         _draw_marking_keys(stage)
 
 
@@ -179,7 +183,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
         keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))
-    if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
+    if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
         keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
@@ -302,21 +306,28 @@ def _draw_purchase(stage: Stage) -> None:
     """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
     p, (text, price_cents) = stage.painter, describe_purchase(stage)
-    style, price = Style("strong", "small", "text"), stage.money(price_cents)
+    style, price = TextStyle("strong", "small", "text"), stage.money(price_cents)
     if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
-        p.label(text, (x + 16, y + 40, w * 0.62, 52), style, align="left")
-        p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
+        p.draw_label(text, (x + 16, y + 40, w * 0.62, 52), style, align="left")
+        p.draw_text(
+            price, (x + w - 16, y + 66), TextStyle("numbers", "lead", "meter"), align="right", width=w * 0.3
+        )
         return
     if stage.layout.is_portrait:
-        p.label(text, (x + 16, y + 40, w * 0.64, 52), style, align="left")
-        p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
+        p.draw_label(text, (x + 16, y + 40, w * 0.64, 52), style, align="left")
+        p.draw_text(
+            price, (x + w - 16, y + 66), TextStyle("numbers", "lead", "meter"), align="right", width=w * 0.3
+        )
         room = (x + 16, y + 92, w - 32, h)
     else:
         y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
-        p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
+        p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width=w - 32)
         room = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
-        format_slip_legal_text(stage.view, stage.texts), room, Style("text", "caption", "text"), leading=1.2
+        format_slip_legal_text(stage.view, stage.texts),
+        room,
+        TextStyle("text", "caption", "text"),
+        leading=1.2,
     )
 
 
@@ -331,15 +342,15 @@ def describe_slip(stage: Stage) -> str:
 
 def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
     """Return the group letter of each number marked on the current card."""
-    return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
+    return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current_card) for n in group}
 
 
 def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
     """Draw the group letter of each marked number in the corner of its cell."""
-    style = Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
+    style = TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:
         if number in letters:
-            stage.painter.text(letters[number], (x + 14, y + 14), style, width=18)
+            stage.painter.draw_text(letters[number], (x + 14, y + 14), style, width=18)
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
@@ -402,41 +413,48 @@ def draw_keno_numbers(
             if number in marked_numbers
             else ""
         )
-        p.art(("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, state=state))
+        p.draw_cached_picture(
+            ("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, state=state)
+        )
         ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
         )
-        p.text(
+        p.draw_text(
             str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
-            Style("heavy", "small" if cell[3] < 60 else "body", ink),
+            TextStyle("heavy", "small" if cell[3] < 60 else "body", ink),
             width=cell[2] - 6,
         )
         if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(flash_progress))
-            p.shade(grow_rect(cell, grow), (255, 255, 255, 80), 12)
+            p.draw_shade(grow_rect(cell, grow), (255, 255, 255, 80), 12)
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
     """Return a cell of the Keno board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
-    ink = Ink(size)
+    ink = VectorCanvas(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
-    ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))
-    ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(base, WHITE, 0.14)), (1, base))))
+    ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
+    ink.fill_path(
+        build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix(base, WHITE, 0.14)), (1, base)))
+    )
     if state == "hit":
-        ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))))
-        ink.stroke(box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
+        ink.fill_path(
+            build_rounded_box(2, 2, 96, 96, 12),
+            LinearGradient(((0, mix(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
+        )
+        ink.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
     elif state == "marked":
-        ink.fill(
-            box(2, 2, 96, 96, 12),
-            Linear(
+        ink.fill_path(
+            build_rounded_box(2, 2, 96, 96, 12),
+            LinearGradient(
                 ((0, mix(_MARKED_COLOUR, WHITE, 0.45)), (1, mix(_MARKED_COLOUR, (200, 120, 0, 255), 0.35)))
             ),
         )
     elif state == "drawn":
-        ink.fill(
-            ellipse(50, 50, 40, 47),
-            Radial(
+        ink.fill_path(
+            build_ellipse(50, 50, 40, 47),
+            RadialGradient(
                 (
                     (0, mix(_DRAWN_COLOUR, WHITE, 0.16)),
                     (0.6, mix(_DRAWN_COLOUR, BLACK, 0.3)),
@@ -446,7 +464,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
                 0.8,
             ),
         )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
@@ -492,29 +510,29 @@ def _draw_tray(
 def _draw_tray_background(stage: Stage, text: str) -> None:
     """Draw the empty tray of balls with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
-    p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
-    p.text(text, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
+    p.draw_panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
+    p.draw_text(text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent), width=w - 20)
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
     """Draw a ball with its number; coloured if the player has marked it."""
     x, y, w, h = rect
-    stage.painter.art(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
-    style = Style("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
-    stage.painter.text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
+    stage.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
+    style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
+    stage.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
 
 
 def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     """Return the drawing of a ball; coloured if its number was marked."""
     colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
-    ink = Ink(size)
-    ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))
-    ink.fill(
-        ellipse(50, 50, 46),
-        Radial(((0, WHITE), (0.5, colour), (1, mix(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
+    ink = VectorCanvas(size)
+    ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
+    ink.fill_path(
+        build_ellipse(50, 50, 46),
+        RadialGradient(((0, WHITE), (0.5, colour), (1, mix(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
     )
-    ink.fill(ellipse(50, 50, 27), WHITE)
-    return ink.finish()
+    ink.fill_path(build_ellipse(50, 50, 27), WHITE)
+    return ink.finish_surface()
 
 
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
@@ -527,10 +545,10 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
         text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
-    p.text(text, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
+    p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         text = stage.texts.format_count("keno.pays", step.credits)
-        p.text(text, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
+        p.draw_text(text, (x + w / 2, foot - 18), TextStyle("heavy", "caption", "win"), width=w - 16)
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
@@ -541,7 +559,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
-    card = stage.view.slip.current
+    card = stage.view.slip.current_card
     spots = max(count_paid_ways(game, card), default=0) if stage.view.slip.has_marks else 0
     last = (
         show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step

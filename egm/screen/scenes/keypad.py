@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.service_pages import Prompt
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.form import draw_action, format_page_text
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.service_input import (
@@ -122,8 +122,8 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw the prompt: its label, the typed text, the keys."""
     p, (x, y, w, _) = stage.painter, rect
-    label = Style("strong", "body", "text")
-    p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
+    label = TextStyle("strong", "body", "text")
+    p.draw_label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):
@@ -135,18 +135,18 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         min(w, 620.0),
         _PROMPT_FIELD_HEIGHT,
     )
-    p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
+    p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
     text = format_shown_input(prompt, stage.view.desk)
     if prompt.kind == "amount":
         text = stage.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if text:
-        style = Style(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
-        p.text(
+        style = TextStyle(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
+        p.draw_text(
             text, (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2), style, width=field[2] - 30
         )
     elif prompt.kind == "serial":
-        p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
+        p.draw_label(stage.texts.say("first.refused.name"), field, TextStyle("text", "small", "text_dim"))
     for key_rect, action in lay_out_keypad(stage, prompt, rect):
         _draw_keypad_key(stage, key_rect, action, prompt)
 
@@ -161,7 +161,7 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
     }
     fill, edge = fills.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
     down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
-    p.panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
+    p.draw_panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
     if action.name == "type":
         text = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
@@ -169,4 +169,4 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
     else:
         text = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
-    p.label(text, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))
+    p.draw_label(text, (x + 6, y, w - 12, h), TextStyle("heavy", size, WHITE))

@@ -9,7 +9,7 @@ table (s. 95.5).
 from typing import Final
 
 from egm.screen.cloth import is_inside_bet
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import BetLimits, Spot, build_bet_limits
@@ -27,7 +27,7 @@ _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4
 #: A line of small print may be at most this many times as wide as its room; it is then drawn smaller.
 _LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.15
 #: The style of the sign's text, and of the limits in the small print.
-LIMITS_STYLE: Final = Style("strong", "caption", "text")
+LIMITS_STYLE: Final = TextStyle("strong", "caption", "text")
 
 
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
@@ -198,7 +198,7 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
     p, (x, y, w, _) = stage.painter, rect
     for i, (text, amounts) in enumerate(lines):
         middle = y + (i + 0.5) * _SIGN_LINE_HEIGHT
-        p.text(
+        p.draw_text(
             text,
             (x, middle),
             LIMITS_STYLE if i else LIMITS_STYLE._replace(paint=stage.look.accent),
@@ -206,4 +206,6 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
             width=w,
         )
         if amounts:
-            p.text(amounts, (x + w, middle), LIMITS_STYLE._replace(paint="meter"), align="right", width=w)
+            p.draw_text(
+                amounts, (x + w, middle), LIMITS_STYLE._replace(paint="meter"), align="right", width=w
+            )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
-from egm.screen.painter import Align, Rect, Style
+from egm.screen.painter import Align, Rect, TextStyle
 from egm.screen.scenes.form import draw_icon, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
@@ -72,7 +72,7 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     snapshot = stage.view.snapshot
     currency = None if snapshot is None else snapshot.currency
     key = (page, stage.texts, currency, stage.view.desk.typed_text, stage.layout, stage.painter.scale)
-    return stage.painter.remember(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
+    return stage.painter.cache_result(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
 
 
 def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
@@ -171,11 +171,11 @@ def _compute_column_shares(
     stage: Stage, lines: Sequence[tuple[str, ...]], count: int, width: float
 ) -> tuple[float, ...]:
     """Return each column's share of the width, from its longest cell, wide enough for its longest word."""
-    style = Style("strong", "small")
+    style = TextStyle("strong", "small")
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
     needs = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
-    small_style = Style("strong", "caption")
+    small_style = TextStyle("strong", "caption")
     words = [
         max([p.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
         + _CELL_PADDING
@@ -198,7 +198,7 @@ def _compute_row_height(
     rooms = [width * share - _CELL_PADDING for share in shares]
     lines = max(
         [
-            len(p.wrap_text(cell, room, Style(face, "caption")))
+            len(p.wrap_text(cell, room, TextStyle(face, "caption")))
             for cell, room in zip(cells, rooms, strict=False)
             for face in ("strong", "text")
         ],
@@ -270,15 +270,17 @@ def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
     for i, (rect, line) in enumerate(listing.get_sheet_lines(number)):
         x, y, w, h = rect
         if line.kind == "title":
-            style = Style("heavy", "body", "info")
-            p.text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
+            style = TextStyle("heavy", "body", "info")
+            p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
             continue
         if line.kind == "head":
-            p.shade((x, y, w, h - 3), (46, 56, 82, 255), 8)
+            p.draw_shade((x, y, w, h - 3), (46, 56, 82, 255), 8)
         elif line.action:
-            p.panel((x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2)
+            p.draw_panel(
+                (x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2
+            )
         else:
-            p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
+            p.draw_shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
             draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
         _draw_cells(stage, line, (x + line.top_inset, y, w - line.top_inset, h - 4))
@@ -293,7 +295,7 @@ def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
         room = w * share
         if cell:
             colour = "text_dim" if line.kind == "head" else "text"
-            style = Style(face, "small" if line.kind == "row" else "caption", colour)
+            style = TextStyle(face, "small" if line.kind == "row" else "caption", colour)
             text_rect: Rect = (left + (12 if align == "left" else 10), y, room - _CELL_PADDING, h)
-            stage.painter.label(cell, text_rect, style, align=align)
+            stage.painter.draw_label(cell, text_rect, style, align=align)
         left += room

@@ -14,10 +14,10 @@ import pygame
 from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, build_polygon_path, ellipse
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.motion import ease_out
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.prizes import format_prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.scenes.value import draw_value_in_motion
@@ -59,7 +59,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         if stage.view.reduced_motion
         else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
     )
-    stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
+    stage.painter.draw_shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
     text = describe_scene_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _compute_needed_height(stage, scene, text, width))
@@ -78,9 +78,9 @@ def _find_plate_top(stage: Stage, height: float) -> float:
 
 def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all its texts."""
-    style = Style("text", "body", "text")
+    style = TextStyle("text", "body", "text")
     rows = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
-    head = 210 + (0 if not text.headline else 126 if text.money else 84)
+    head = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
     moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
     foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
     return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(text.lines) + foot + moving
@@ -89,7 +89,7 @@ def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width
 def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
     """Return the text that says who can clear the lock-up, in lines that fit the plate."""
     return (
-        stage.painter.wrap_evenly(text.who_can_help, width - 80, Style("strong", "body"))
+        stage.painter.wrap_evenly(text.who_can_help, width - 80, TextStyle("strong", "body"))
         if text.who_can_help
         else []
     )
@@ -103,8 +103,8 @@ class LockupText:
     headline: str = ""
     lines: tuple[str, ...] = ()
     who_can_help: str = ""
-    money: bool = False
-    sign: str = ""
+    is_about_money: bool = False
+    sign_name: str = ""
     """The name of the sign above the plate; empty for the usual sign of the scene."""
 
 
@@ -141,7 +141,7 @@ def describe_scene(stage: Stage, scene: Scene) -> LockupText:
             say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
         ),
         Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), money=True),
+        Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), is_about_money=True),
         Scene.LOCKED: LockupText(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: _describe_lost_machine(stage),
     }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
@@ -159,7 +159,7 @@ def _describe_lost_machine(stage: Stage) -> LockupText:
     if stage.view.now - stage.view.scene_at < LINK_LOST_SECONDS_UNTIL_CALL:
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
-        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign="warning"
+        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
     )
 
 
@@ -208,7 +208,11 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
         helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
         instructions = ticket or (text, wait)
         return LockupText(
-            title, sum_, (*reason, *coin_lines, *instructions, *first, facts), helper_text, money=True
+            title,
+            sum_,
+            (*reason, *coin_lines, *instructions, *first, facts),
+            helper_text,
+            is_about_money=True,
         )
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
@@ -224,7 +228,7 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
         facts,
     )
     return LockupText(
-        title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift"
+        title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign_name="gift"
     )
 
 
@@ -304,47 +308,55 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
     """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
-    p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))
-    p.art(
-        ("sign", scene, text.sign),
+    p.draw_cached_picture(
+        ("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour)
+    )
+    p.draw_cached_picture(
+        ("sign", scene, text.sign_name),
         (
             x + w / 2 - _SIGN_HEIGHT / 2,
             y - _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE,
             _SIGN_HEIGHT,
             _SIGN_HEIGHT,
         ),
-        lambda size: _draw_sign(size, text.sign or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
+        lambda size: _draw_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
-    p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), smallest_size="body")
+    p.draw_label(
+        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), smallest_size="body"
+    )
     top += 62
     if headline:
         style = (
-            Style("numbers", "hero", "meter")
-            if text.money
-            else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
+            TextStyle("numbers", "hero", "meter")
+            if text.is_about_money
+            else TextStyle("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
-        if text.money:
-            p.text(headline, (x + w / 2, top + 52), style, width=w - 120)
+        if text.is_about_money:
+            p.draw_text(headline, (x + w / 2, top + 52), style, width=w - 120)
         else:
-            p.label(headline, (x + 60, top - 12, w - 120, 80), style, smallest_size="body")
-        top += 126 if text.money else 84
+            p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, smallest_size="body")
+        top += 126 if text.is_about_money else 84
     for line in lines:
         top += (
             p.write_paragraph(
-                line, (x + 80, top, w - 160, 200), Style("text", "body", "text"), align="centre", leading=1.35
+                line,
+                (x + 80, top, w - 160, 200),
+                TextStyle("text", "body", "text"),
+                align="centre",
+                leading=1.35,
             )
             + 4
         )
     if helper_text:
         rows = _format_who_can_help(stage, text, w)
         height = 8 + 36.0 * max(2, len(rows))
-        p.shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
-        style = Style("strong", "body", mix(colour, WHITE, 0.6))
+        p.draw_shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
+        style = TextStyle("strong", "body", mix(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
             middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
-            p.text(row, (x + w / 2, middle), style, width=w - 80)
+            p.draw_text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_at
         draw_value_in_motion(
@@ -371,12 +383,12 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     for i in range(5):
 
         def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
-            ink = Ink(size)
-            ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if is_lit else 0.7))
-            return ink.finish()
+            ink = VectorCanvas(size)
+            ink.fill_path(build_ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if is_lit else 0.7))
+            return ink.finish_surface()
 
         size = 26.0
-        stage.painter.art(
+        stage.painter.draw_cached_picture(
             ("bead", i == lit, colour),
             (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size),
             render_bead,
@@ -388,35 +400,40 @@ def _draw_plate_background(
 ) -> pygame.Surface:
     """Return the background of a lock-up's plate, with an edge in the scene's colour."""
     w, h = units
-    ink = Ink(size, units, 2)
-    ink.fill(box(0, 0, w, h, 34), (0, 0, 0, 200))
-    ink.fill(
-        box(3, 3, w - 6, h - 6, 32),
-        Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
+    ink = VectorCanvas(size, units, 2)
+    ink.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
+    ink.fill_path(
+        build_rounded_box(3, 3, w - 6, h - 6, 32),
+        LinearGradient(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
     )
-    ink.fill(
-        box(9, 9, w - 18, h - 18, 27),
-        Linear(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))),
+    ink.fill_path(
+        build_rounded_box(9, 9, w - 18, h - 18, 27),
+        LinearGradient(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))),
     )
     ink.fill_inside(
-        box(9, 9, w - 18, h - 18, 27), ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5), (255, 255, 255, 14)
+        build_rounded_box(9, 9, w - 18, h - 18, 27),
+        build_ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5),
+        (255, 255, 255, 14),
     )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     """Return the drawing of a lock-up's sign; signs differ in outline and content, not only in colour."""
-    ink = Ink(size)
+    ink = VectorCanvas(size)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
         "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
-        "door": lambda r: box(50 - r, 50 - r, 2 * r, 2 * r, 16),
-    }.get(kind, lambda r: ellipse(50, 50, r))
-    ink.fill(body(49), BLACK)
-    ink.fill(body(45.5), Linear(((0, mix(colour, WHITE, 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))))
+        "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
+    }.get(kind, lambda r: build_ellipse(50, 50, r))
+    ink.fill_path(body(49), BLACK)
+    ink.fill_path(
+        body(45.5),
+        LinearGradient(((0, mix(colour, WHITE, 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))),
+    )
     if kind == "door":
-        ink.fill([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
-    surface = ink.finish()
+        ink.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
+    surface = ink.finish_surface()
     sign = render_own_picture(f"sign_{kind}", size, WHITE if kind == "stop" else mix(colour, BLACK, 0.78))
     surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

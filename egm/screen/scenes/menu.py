@@ -9,12 +9,12 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import GameView
-from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelField, compute_prize_at_bet
-from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
 from egm.screen.scenes.faces import draw_card
 from egm.screen.scenes.help import lay_out_page_keys
@@ -32,7 +32,7 @@ _PICTURE_HEIGHT_MIN: Final = 24.0
 #: Gap between a tile's texts and its picture, in units.
 _TEXT_PICTURE_GAP: Final = 4.0
 #: The style of a tile's facts.
-_TILE_FACTS_STYLE: Final = Style("strong", "caption", "text")
+_TILE_FACTS_STYLE: Final = TextStyle("strong", "caption", "text")
 #: The numbers of the balls in a Keno game's picture.
 _PICTURED_KENO_BALLS: Final = (7, 18, 33, 52, 80)
 
@@ -166,8 +166,8 @@ def draw_menu(stage: Stage) -> None:
     """Draw the menu of games over the current scene."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view
     x, y, w, _ = rect
-    p.shade(stage.layout.stage, (4, 2, 10, 170))
-    p.art(
+    p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
+    p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
         lambda size: draw_rim_panel(
@@ -176,19 +176,19 @@ def draw_menu(stage: Stage) -> None:
     )
     kinds = lay_out_kind_tabs(view, stage.layout)
     if not kinds:
-        title = Style("heavy", "lead", stage.look.accent)
-        p.text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
+        title = TextStyle("heavy", "lead", stage.look.accent)
+        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for key_rect, kind, _ in kinds:
         draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, stage.layout):
         _draw_tile(stage, tile, game)
-    p.text(
+    p.draw_text(
         stage.texts.say("menu.denomination", game=stage.texts.choose_translation(view.game.title))
         if view.game
         else "",
         (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
-        Style("strong", "caption", "text_dim"),
+        TextStyle("strong", "caption", "text_dim"),
         width=w - 100,
     )
     for key_rect, action in list_menu_touches(view, stage.layout):
@@ -213,33 +213,34 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     title = stage.texts.choose_translation(game.title, game.id)
 
     def render_tile(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (w, h), 2)
-        ink.fill(box(0, 0, w, h, 26), BLACK)
-        ink.fill(box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim))
-        ink.fill(
-            box(9, 9, w - 18, h - 18, 19), Linear(((0, look.sky[0]), (0.5, look.sky[1]), (1, look.sky[2])))
+        ink = VectorCanvas(size, (w, h), 2)
+        ink.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
+        ink.fill_path(build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim))
+        ink.fill_path(
+            build_rounded_box(9, 9, w - 18, h - 18, 19),
+            LinearGradient(((0, look.sky[0]), (0.5, look.sky[1]), (1, look.sky[2]))),
         )
         ink.fill_inside(
-            box(9, 9, w - 18, h - 18, 19),
-            box(0, 0, w, h),
-            Radial(((0, fade(look.glow, 0.55)), (1, fade(look.glow, 0))), (0.5, 0.6), 0.6),
+            build_rounded_box(9, 9, w - 18, h - 18, 19),
+            build_rounded_box(0, 0, w, h),
+            RadialGradient(((0, fade(look.glow, 0.55)), (1, fade(look.glow, 0))), (0.5, 0.6), 0.6),
         )
-        return ink.finish()
+        return ink.finish_surface()
 
-    p.art(("tile", game.id), rect, render_tile)
+    p.draw_cached_picture(("tile", game.id), rect, render_tile)
     size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
     head = stage.theme.sizes[size] * 1.3
-    p.text(
+    p.draw_text(
         title,
         (x + w / 2, y + 12 + head / 2),
-        Style("display", size, build_gold_gradient(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
+        TextStyle("display", size, build_gold_gradient(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
     room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
     facts = _format_game_facts(stage, game, w - 32, room)
     at = y + h - 12 - sum(part for _, part in facts)
     for text_line, part in facts:
-        p.label(text_line, (x + 16, at, w - 32, part), _TILE_FACTS_STYLE)
+        p.draw_label(text_line, (x + 16, at, w - 32, part), _TILE_FACTS_STYLE)
         at += part
     room -= sum(part for _, part in facts)
     if room >= _PICTURE_HEIGHT_MIN:
@@ -248,11 +249,11 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
             stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
         )
     if is_chosen:
-        p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
-        p.text(
+        p.draw_panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
+        p.draw_text(
             stage.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
-            Style("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
+            TextStyle("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
             width=136,
         )
 
@@ -343,4 +344,4 @@ def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str
     for i, symbol in enumerate(symbols):
         symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
         make = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
-        p.art(("symbol", symbol, game.digest), symbol_rect, make)
+        p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, make)

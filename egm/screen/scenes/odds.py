@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from egm.kernel.messages import Chances, GameView, LongOdds
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.glass import format_prize_name
 from egm.screen.scenes.hand import format_group_name
@@ -44,13 +44,16 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
     """Draw the chances of each bet: how often it wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
-    y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
+    y += (
+        p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text"))
+        + 14
+    )
     step = min(
         230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0, (h - (y - y0)) / len(entries)
     )
     for row, chances in enumerate(entries):
         top = y + row * step
-        p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.draw_shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _format_chance_lines(stage, chances)
         height = (step - 8) / (len(lines) + 0.4)
         for i, (text, figure) in enumerate(lines):
@@ -58,9 +61,9 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
             text_size = "small" if height >= _TWO_LINES else "caption"
-            p.label(text, line, Style("text", size, "text"), align="left", smallest_size=text_size)
-            style = Style("strong", size, "meter")
-            p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
+            p.draw_label(text, line, TextStyle("text", size, "text"), align="left", smallest_size=text_size)
+            style = TextStyle("strong", size, "meter")
+            p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
 
 def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]]:
@@ -154,17 +157,19 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
     p, (x, y, w, h) = stage.painter, rect
     used_height = (
-        p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
+        p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
     )
     y, step = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
     for row, award in enumerate(entries):
         top = y + row * step
-        p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.draw_shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
-        words = Style("text", "small", "text")
-        p.label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
+        words = TextStyle("text", "small", "text")
+        p.draw_label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
-        p.text(odds, (x + w - 14, middle), Style("strong", "body", "meter"), align="right", width=w * 0.36)
+        p.draw_text(
+            odds, (x + w - 14, middle), TextStyle("strong", "body", "meter"), align="right", width=w * 0.36
+        )
 
 
 def format_award_text(stage: Stage, award: LongOdds) -> str:

@@ -9,8 +9,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import build_rounded_box
 from egm.screen.motion import ease_in_out
 from egm.screen.painter import Painter, Rect
 from egm.screen.theme import Colour, mix
@@ -25,15 +25,15 @@ _SIGN_WIDTH: Final = 0.42
 """The width of a sign between drums (separators, currency), relative to the height."""
 
 
-def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> int:
-    """Return the value to display ``since`` seconds after it changed from ``before_cents`` to ``now_cents``.
+def compute_displayed_cents(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:
+    """Return the value to display ``elapsed_seconds`` after it changed from ``before_cents`` to ``now_cents``.
 
     The result is in thousandths of a minor unit. A value that fell (it was won and restarted) is shown at
     once.
     """
-    if now_cents <= before_cents or since >= AMOUNT_ROLL_SECONDS:
+    if now_cents <= before_cents or elapsed_seconds >= AMOUNT_ROLL_SECONDS:
         return now_cents * 1000
-    share = int(ease_in_out(max(0.0, since) / AMOUNT_ROLL_SECONDS) * 1000)
+    share = int(ease_in_out(max(0.0, elapsed_seconds) / AMOUNT_ROLL_SECONDS) * 1000)
     return before_cents * 1000 + (now_cents - before_cents) * share
 
 
@@ -80,12 +80,12 @@ def _choose_digit_colour(*, is_dim: bool) -> Colour:
 
 def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) -> pygame.Surface:
     """Return the drawing of a digit on a drum, from the cache."""
-    pixels = painter.px(height * 0.86)
+    pixels = painter.scale_length(height * 0.86)
     bright = _choose_digit_colour(is_dim=is_dim)
 
     def render_tinted_digit() -> pygame.Surface:
-        mask = painter.font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
-        paint = Linear(
+        mask = painter.find_font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
+        paint = LinearGradient(
             ((0, mix(bright, WHITE, 0.7)), (0.55, bright), (1, mix(bright, (190, 90, 0, 255), 0.45)))
         )
         return _tint_mask(mask, paint)
@@ -93,11 +93,11 @@ def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) 
     return painter.find_or_create(("odometer digit", digit, pixels, is_dim), render_tinted_digit)
 
 
-def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
+def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
     """Return a white picture coloured with a gradient."""
-    ink = Ink(mask.get_size(), (100.0, 100.0), 1)
-    ink.fill(box(0, 0, 100, 100), paint)
-    colour = ink.finish()
+    ink = VectorCanvas(mask.get_size(), (100.0, 100.0), 1)
+    ink.fill_path(build_rounded_box(0, 0, 100, 100), paint)
+    colour = ink.finish_surface()
     mask.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
     return mask
 
@@ -106,8 +106,8 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
     """Draw one drum of a counter between two digits: turned by the fraction ``turn`` from ``digit`` to the next."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
-    painter.art(("odometer drum",), window, _draw_drum_window)
-    area = painter.box(window)
+    painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
+    area = painter.scale_rect(window)
     clip = painter.surface.get_clip()
     painter.surface.set_clip(area.clip(clip))
     for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
@@ -115,20 +115,20 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
             continue
         art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
         middle = area.top + area.height * (0.52 + row)
-        painter.put(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
+        painter.draw_surface(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
     painter.surface.set_clip(clip)
-    painter.art(("odometer glass",), window, _draw_glass_shading)
+    painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
 
 
 def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
     """Draw a character of an amount that is no digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     low = char in ".,"
-    pixels = painter.px(h * 0.86)
+    pixels = painter.scale_length(h * 0.86)
 
     def render_sign() -> pygame.Surface:
         letters = (
-            painter.font("numbers", pixels)
+            painter.find_font("numbers", pixels)
             .render(char, True, _choose_digit_colour(is_dim=is_dim))
             .premul_alpha()
         )
@@ -138,26 +138,29 @@ def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2
-    painter.put(art, (painter.px(x + w / 2) - art.get_width() // 2, painter.px(top)))
+    painter.draw_surface(
+        art, (painter.scale_length(x + w / 2) - art.get_width() // 2, painter.scale_length(top))
+    )
 
 
 def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
     """Return a drum's window: dark, sunk into a gold rim."""
-    ink = Ink(size)
-    ink.fill(
-        box(0, 0, 100, 100, 9),
-        Linear(((0, (88, 58, 12, 255)), (0.5, (250, 206, 96, 255)), (1, (120, 78, 16, 255)))),
+    ink = VectorCanvas(size)
+    ink.fill_path(
+        build_rounded_box(0, 0, 100, 100, 9),
+        LinearGradient(((0, (88, 58, 12, 255)), (0.5, (250, 206, 96, 255)), (1, (120, 78, 16, 255)))),
     )
-    ink.fill(
-        box(5, 3, 90, 94, 7), Linear(((0, (6, 3, 12, 255)), (0.5, (58, 40, 30, 255)), (1, (6, 3, 12, 255))))
+    ink.fill_path(
+        build_rounded_box(5, 3, 90, 94, 7),
+        LinearGradient(((0, (6, 3, 12, 255)), (0.5, (58, 40, 30, 255)), (1, (6, 3, 12, 255)))),
     )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _draw_glass_shading(size: tuple[int, int]) -> pygame.Surface:
     """Return the shading of a round drum behind glass."""
-    ink = Ink(size)
-    dark = Linear(
+    ink = VectorCanvas(size)
+    dark = LinearGradient(
         (
             (0, (0, 0, 0, 215)),
             (0.22, (0, 0, 0, 60)),
@@ -166,6 +169,6 @@ def _draw_glass_shading(size: tuple[int, int]) -> pygame.Surface:
             (1, (0, 0, 0, 215)),
         )
     )
-    ink.fill(box(5, 3, 90, 94, 7), dark)
-    ink.fill(box(12, 26, 76, 5, 2), (255, 255, 255, 26))
-    return ink.finish()
+    ink.fill_path(build_rounded_box(5, 3, 90, 94, 7), dark)
+    ink.fill_path(build_rounded_box(12, 26, 76, 5, 2), (255, 255, 255, 26))
+    return ink.finish_surface()

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage, draw_caption
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, is_table
@@ -113,8 +113,8 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
     """Return the name of each row, wrapped to the width beside its pay."""
     p, style, pays = (
         stage.painter,
-        Style("strong", size, "text"),
-        Style("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
+        TextStyle("strong", size, "text"),
+        TextStyle("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
     )
     room = (
         width
@@ -151,17 +151,22 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
     )
     wrapped_names = _wrap_row_names(stage, rows, w, size)
     additional_height = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
-    style, pays = Style("strong", size, "text"), Style("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter")
+    style, pays = (
+        TextStyle("strong", size, "text"),
+        TextStyle("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
+    )
     line, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
         height = max(least_height, min(most, least_height + additional_height))
         if row.is_won:
-            p.panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
+            p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
         for i, text in enumerate(lines):
             at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
-            p.text(text, (x + _ROW_END_MARGIN, at), style, align="left", width=w)
-        p.text(row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width=w / 2)
+            p.draw_text(text, (x + _ROW_END_MARGIN, at), style, align="left", width=w)
+        p.draw_text(
+            row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width=w / 2
+        )
         top += height
     return top - y
 
@@ -188,8 +193,8 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     for column_rect, rows in columns:
         draw_pays(stage, column_rect, rows)
     (x, _, _, _), _ = columns[1]
-    style = Style("heavy", "small", stage.look.accent)
-    stage.painter.label(
+    style = TextStyle("heavy", "small", stage.look.accent)
+    stage.painter.draw_label(
         format_pay_heading(stage),
         (x + _ROW_END_MARGIN, key[1], key[0] - x - 2 * _ROW_END_MARGIN, key[3]),
         style,

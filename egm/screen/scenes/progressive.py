@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.messages import ProgressiveView
 from egm.screen.art.ink import Paint
-from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.odometer import compute_displayed_cents, draw_odometer
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import build_view_timeline
@@ -38,9 +38,9 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
         text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
     low = current and h < head + _DRUMS_HEIGHT_MIN  # The name then stands next to the drums.
     if low:
-        p.label(text, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
+        p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", size, paint, 1.5), align="left")
     else:
-        p.text(text, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+        p.draw_text(text, (x + w / 2, y + head / 2), TextStyle("heavy", size, paint, 1.5), width=w - 8)
     cents_before = view.levels_before.get(level.id, level.amount_cents)
     thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:
@@ -82,5 +82,5 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used_height = len(levels) * step + 8
-    stage.painter.shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent[:3], 110))
+    stage.painter.draw_shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent[:3], 110))
     return (x, y + used_height, w, h - used_height)

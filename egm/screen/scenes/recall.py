@@ -7,8 +7,8 @@ from typing import Final
 import pygame
 
 from egm.kernel.service_pages import PageAction, Replay, ServicePage
-from egm.screen.art.ink import Ink
-from egm.screen.painter import Rect, Style
+from egm.screen.art.ink import VectorCanvas
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
@@ -93,28 +93,28 @@ def _draw_recall_frame(stage: Stage) -> None:
         (x - 30, y, 30, h),
         (x + w, y, 30, h),
     ):
-        p.art(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
+        p.draw_cached_picture(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
     text = stage.texts.say("page.recall")
-    style = Style("heavy", "body", BLACK)
+    style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
     at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
-    p.panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge=BLACK, line=4)
-    p.text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
+    p.draw_panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge=BLACK, line=4)
+    p.draw_text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
     """Return the yellow and black hatching of a replay's frame."""
     width, height = units
-    ink = Ink(size, units, 1)
-    ink.fill([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
+    ink = VectorCanvas(size, units, 1)
+    ink.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
     step = 44.0
     for i in range(-int(height / step) - 1, int(width / step) + 2):
         left = i * step
-        ink.fill(
+        ink.fill_path(
             [(left, 0), (left + step / 2, 0), (left + step / 2 + height, height), (left + height, height)],
             _RECALL_MARK_COLOUR,
         )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
@@ -152,19 +152,19 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
     """Draw facts about the replayed game on a panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
-    p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
+    p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
-    dim, style = Style("text", "caption", "text_dim"), Style("strong", "small", "text")
+    dim, style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * step
         if step <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
             label_width = p.measure_text(label, dim) + 10
             # If both do not fit, the value is drawn without its label.
-            if label_width + p.measure_text(value, Style("strong", "caption")) > w - 36:
+            if label_width + p.measure_text(value, TextStyle("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:
-                p.text(label, (x + 18, top + step / 2), dim, align="left")
-            p.text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - label_width)
+                p.draw_text(label, (x + 18, top + step / 2), dim, align="left")
+            p.draw_text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - label_width)
             continue
-        p.text(label, (x + 22, top + step * 0.28), dim, align="left", width=w - 44)
-        p.text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)
+        p.draw_text(label, (x + 22, top + step * 0.28), dim, align="left", width=w - 44)
+        p.draw_text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)

@@ -7,12 +7,12 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, create_painted_surface
-from egm.screen.art.paths import box, mirror_path, scale_path
+from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
+from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelField, ReelSpin, Window
-from egm.screen.painter import PREMULTIPLIED, Rect, Style
+from egm.screen.painter import PREMULTIPLIED, Rect, TextStyle
 from egm.screen.scenes.feature import draw_awaited
 from egm.screen.scenes.stage import Stage, build_metal_gradient
 from egm.screen.show import StepTime, find_anticipated_reel
@@ -111,14 +111,14 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
 
 
 def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, since: float) -> None:
-    """Draw the next window of a cascade: the new symbols drop into it from above."""
+    """Draw the next window of a cascade, into which the new symbols drop from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
         clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
-        drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((since - 0.05 * reel) / 0.4)
+        stage.painter.surface.set_clip(stage.painter.scale_rect(grid.find_reel_rect(reel)))
+        drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
         for row, symbol in enumerate(fall[reel]):
             has_moved = symbol != previous[reel][row] or any(
                 a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
@@ -141,19 +141,21 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
-        ink = Ink(size, (w, h), 2)
+        ink = VectorCanvas(size, (w, h), 2)
         dark = [mix(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
-        ink.fill(box(0, 0, w, h), Linear(((0, dark[1]), (0.5, dark[0]), (1, dark[2]))))
+        ink.fill_path(
+            build_rounded_box(0, 0, w, h), LinearGradient(((0, dark[1]), (0.5, dark[0]), (1, dark[2])))
+        )
         for reel in range(len(grid.heights)):
             rx, ry, rw, rh = grid.find_reel_rect(reel)
-            ink.fill(
-                box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
+            ink.fill_path(
+                build_rounded_box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
                 build_metal_gradient(stage.theme, stage.look.rim),
             )
-            ink.fill(box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
-        return ink.finish()
+            ink.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
+        return ink.finish_surface()
 
-    stage.painter.art(("bezels", grid, stage.look.name), grid.field, render_bezels)
+    stage.painter.draw_cached_picture(("bezels", grid, stage.look.name), grid.field, render_bezels)
 
 
 def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
@@ -170,28 +172,30 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                 colour = LINE_COLOURS[number % len(LINE_COLOURS)]
                 y = top + height / 2 + (i - (len(numbers) - 1) / 2) * step
                 x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
-                p.art(
+                p.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - step / 2 + 1, 34, step - 2),
                     partial(_draw_line_tab, colour=colour, side=side),
                 )
-                p.text(
+                p.draw_text(
                     str(number + 1),
                     (x + (15 if side == 0 else 19), y),
-                    Style("heavy", "caption" if step > 24 else "tiny", mix(colour, (0, 0, 0, 255), 0.85)),
+                    TextStyle("heavy", "caption" if step > 24 else "tiny", mix(colour, (0, 0, 0, 255), 0.85)),
                     width=24,
                 )
 
 
 def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
     """Return the drawing of a line's tab at the left (0) or right (1) of the reels."""
-    ink = Ink(size)
+    ink = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:
         shape = mirror_path(shape)
-    ink.fill(shape, (0, 0, 0, 255))
-    ink.fill(scale_path(shape, 0.9), Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour))))
-    return ink.finish()
+    ink.fill_path(shape, (0, 0, 0, 255))
+    ink.fill_path(
+        scale_path(shape, 0.9), LinearGradient(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour)))
+    )
+    return ink.finish_surface()
 
 
 def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
@@ -200,25 +204,32 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 
 
 def draw_running(
-    stage: Stage, field: ReelField, result: ReelSpin, previous: ReelSpin | None, time: StepTime, since: float
+    stage: Stage,
+    field: ReelField,
+    result: ReelSpin,
+    previous: ReelSpin | None,
+    step_time: StepTime,
+    elapsed_seconds: float,
 ) -> None:
-    """Draw the reels as they spin to their stops, ``since`` seconds after the game's presentation began."""
+    """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
     grid, motion = ReelGrid(stage.layout.field, field.reel_heights), stage.theme.motion
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
         strip, start, target = _choose_strip(field, result, previous, reel)
-        travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
-        is_held = time.stops[reel] <= time.begin
-        position = float(target) if is_held else travel.find_position(since - time.begin, motion)
+        travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)
+        is_held = step_time.stops[reel] <= step_time.begin
+        position = (
+            float(target) if is_held else travel.find_position(elapsed_seconds - step_time.begin, motion)
+        )
         fast = (
             not is_held
-            and travel.compute_speed(since - time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
+            and travel.compute_speed(elapsed_seconds - step_time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
             and not stage.view.reduced_motion
         )
         top = math.floor(position)
         clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
+        stage.painter.surface.set_clip(stage.painter.scale_rect(grid.find_reel_rect(reel)))
         for row in range(field.reel_heights[reel] + 1):
             _draw_cell(
                 stage,
@@ -231,7 +242,7 @@ def draw_running(
             )
         stage.painter.surface.set_clip(clip)
         _draw_reel_glass(stage, grid, reel)
-        if reel == find_anticipated_reel(result, time, since):
+        if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
             draw_awaited(stage, grid.find_reel_rect(reel))
 
 
@@ -263,7 +274,7 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
     surface.blit(
         create_painted_surface(
             size,
-            Linear(
+            LinearGradient(
                 (
                     (0, left),
                     (0.12, mix(left, middle, 0.7)),
@@ -298,8 +309,8 @@ def _draw_cell(
 ) -> None:
     """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
     p, look = stage.painter, stage.look
-    area = p.box(grid.find_cell_rect(reel, row))
-    cell = p.box(grid.find_cell_rect(reel, 0))
+    area = p.scale_rect(grid.find_cell_rect(reel, row))
+    cell = p.scale_rect(grid.find_cell_rect(reel, 0))
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
@@ -340,7 +351,7 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
         dark: Colour = (10, 4, 20, 255)
         surface = create_painted_surface(
             size,
-            Linear(
+            LinearGradient(
                 (
                     (0, fade(dark, 0.72)),
                     (0.1, fade(dark, 0.42)),
@@ -355,7 +366,7 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
         )
         edge = create_painted_surface(
             (size[0], size[1]),
-            Linear(
+            LinearGradient(
                 ((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))),
                 is_horizontal=True,
             ),
@@ -363,4 +374,4 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
-    stage.painter.art(("glaze",), grid.find_reel_rect(reel), render_glass)
+    stage.painter.draw_cached_picture(("glaze",), grid.find_reel_rect(reel), render_glass)

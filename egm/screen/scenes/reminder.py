@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.kernel.messages import Reminder
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View, compute_seconds_since, is_show_running
 
@@ -62,29 +62,29 @@ def draw_reminder(stage: Stage) -> None:
         return
     p, say, rect = stage.painter, stage.texts.say, _find_plate_rect(stage.layout)
     x, y, w, _ = rect
-    p.shade(stage.layout.stage, (4, 2, 10, 150))
+    p.draw_shade(stage.layout.stage, (4, 2, 10, 150))
     fill = (18, 13, 34, 252)
-    p.art(
+    p.draw_cached_picture(
         ("reminder", stage.look.name),
         rect,
         lambda size: draw_rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
     )
-    title = Style("heavy", "title", stage.look.accent)
-    p.text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
+    title = TextStyle("heavy", "title", stage.look.accent)
+    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(stage, reminder.minutes)),
         (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), stage.money(abs(spent_cents))),
     )
     for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
-        p.text(label, (x + w * side, y + 148), Style("strong", "small", "text_dim"), width=w * 0.42)
-        p.text(value, (x + w * side, y + 206), Style("numbers", "title", "meter"), width=w * 0.42)
+        p.draw_text(label, (x + w * side, y + 148), TextStyle("strong", "small", "text_dim"), width=w * 0.42)
+        p.draw_text(value, (x + w * side, y + 206), TextStyle("numbers", "title", "meter"), width=w * 0.42)
     until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)
-    p.write_paragraph(text, lines, Style("text", "body", "text"), align="centre", leading=1.25)
+    p.write_paragraph(text, lines, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(stage, key_rect, say(key), size="body")
@@ -143,11 +143,11 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
         time=format_minutes(stage, int(since // 60)),
         amount=stage.money(abs(spent_cents)),
     )
-    p.write_paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
+    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent))
     now = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
-        label = Style("strong", "body", "text")
-        p.text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
+        label = TextStyle("strong", "body", "text")
+        p.draw_text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
     offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
         limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)

@@ -6,11 +6,11 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Radial
-from egm.screen.art.paths import ellipse
+from egm.screen.art.ink import RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse
 from egm.screen.marks import find_least_revolutions
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.table import Table
@@ -43,11 +43,11 @@ def draw_rotor(
     rect: Rect,
     drawn_pocket: tuple[str, object],
     lasts: tuple[float, float],
-    since: float,
+    elapsed_seconds: float,
     *,
     pin: bool,
 ) -> None:
-    """Draw the roulette wheel ``since`` seconds after the presentation began.
+    """Draw the roulette wheel ``elapsed_seconds`` after the presentation began.
 
     Args:
         drawn_pocket: The pocket, and its index on the wheel if several pockets have the same sign.
@@ -58,12 +58,14 @@ def draw_rotor(
     p, (x, y, w, h) = stage.painter, rect
     side = min(w, h) - 16
     cx, cy = x + w / 2, y + h / 2
-    share = clamp_to_unit_interval((since - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE))
+    share = clamp_to_unit_interval(
+        (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE)
+    )
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
     progress = ease_out(share)
-    key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
-    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.px(side)))
+    key = ("rotor", table.wheel, p.scale_length(side), stage.look.name, stage.texts.language)
+    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
     part, pocket_index = 360.0 / len(table.wheel), find_pocket_index(table, *drawn_pocket)
     least_turns = find_least_revolutions(stage.view.game)
     turned_by = (
@@ -72,9 +74,17 @@ def draw_rotor(
         else 360.0 * _WHEEL_TURNS
     ) * progress
     rotated_face = pygame.transform.rotate(face, round(turned_by * 2) / 2)
-    p.put(rotated_face, (p.px(cx) - rotated_face.get_width() // 2, p.px(cy) - rotated_face.get_height() // 2))
+    p.draw_surface(
+        rotated_face,
+        (
+            p.scale_length(cx) - rotated_face.get_width() // 2,
+            p.scale_length(cy) - rotated_face.get_height() // 2,
+        ),
+    )
     if pin:
-        p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage))
+        p.draw_cached_picture(
+            ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage)
+        )
     else:
         turns = max(_BALL_TURNS, least_turns)
         _run_ball(
@@ -86,11 +96,11 @@ def draw_rotor(
     fill = POCKET_COLOURS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
     height = min(140.0, side * 0.34)
     plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
-    p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
+    p.draw_panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
-    style = Style("heavy", "hero" if height > 120 else "title", ink)
-    p.label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
+    style = TextStyle("heavy", "hero" if height > 120 else "title", ink)
+    p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
@@ -119,7 +129,9 @@ def _run_ball(
     angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
-    stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _draw_ball)
+    stage.painter.draw_cached_picture(
+        ("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _draw_ball
+    )
 
 
 def format_short_sign(pocket: str) -> str:
@@ -129,23 +141,29 @@ def format_short_sign(pocket: str) -> str:
 
 def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     """Return the wheel: pockets in their colours with their signs, the rim outside and the cone within."""
-    ink = Ink((pixels, pixels), (100, 100), 2)
-    ink.fill(ellipse(50, 50, 50), BLACK)
-    ink.fill(ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
-    ink.fill(ellipse(50, 50, 48), Radial(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5))
+    ink = VectorCanvas((pixels, pixels), (100, 100), 2)
+    ink.fill_path(build_ellipse(50, 50, 50), BLACK)
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(
+        build_ellipse(50, 50, 48),
+        RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
+    )
     part = 360.0 / len(table.wheel)
     gold = stage.theme.colour("gold_light")
     for i, pocket in enumerate(table.wheel):
         angles = [math.radians(part * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        ink.fill(ring, POCKET_COLOURS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
-        ink.stroke([ring[0], ring[-1]], 0.35, gold, is_closed=False)
-    ink.stroke(ellipse(50, 50, 43), 0.5, gold)
-    ink.stroke(ellipse(50, 50, 34.5), 0.3, gold)
-    ink.fill(ellipse(50, 50, 27), Radial(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6))
-    ink.fill(ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
-    face = ink.finish()
+        ink.fill_path(ring, POCKET_COLOURS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
+        ink.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
+    ink.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
+    ink.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)
+    ink.fill_path(
+        build_ellipse(50, 50, 27),
+        RadialGradient(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6),
+    )
+    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
+    face = ink.finish_surface()
     height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel):
@@ -162,8 +180,10 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
 
 def _draw_ball(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a roulette ball."""
-    ink = Ink(size)
-    ink.fill(ellipse(50, 54, 46), (0, 0, 0, 150))
-    white = Radial(((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85)
-    ink.fill(ellipse(50, 48, 45), white)
-    return ink.finish()
+    ink = VectorCanvas(size)
+    ink.fill_path(build_ellipse(50, 54, 46), (0, 0, 0, 150))
+    white = RadialGradient(
+        ((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85
+    )
+    ink.fill_path(build_ellipse(50, 48, 45), white)
+    return ink.finish_surface()

@@ -5,7 +5,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.roads import (
     ROAD_HEIGHT_CELLS,
     Colour,
@@ -73,7 +73,7 @@ def draw_board(stage: Stage, table: Table) -> None:
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
     _draw_road(stage, right, "felt.big_road", columns, "ring")
-    stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
+    stage.painter.draw_label(say("felt.past"), (x, y + h - low, w, low), TextStyle("text", "caption", "text"))
     if low_cells:  # The derived roads would be unreadable.
         return
     width = (w - 2 * _GAP) / 3
@@ -100,14 +100,16 @@ def _choose_text_size(stage: Stage) -> str:
 def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
     """Draw ruled paper under its title; return its left, its top, its cell size and its number of columns."""
     p, (x, y, w, h) = stage.painter, rect
-    p.label(stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), Style("strong", "caption", "text"))
+    p.draw_label(
+        stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
+    )
     side = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
     columns = max(1, int(w // side))
     left = x + (w - columns * side) / 2
-    p.panel(
+    p.draw_panel(
         (left, y + _BOARD_TITLE_HEIGHT, columns * side, h - _BOARD_TITLE_HEIGHT), radius=2, fill=_PAPER_COLOUR
     )
-    surface, px = p.surface, p.px
+    surface, px = p.surface, p.scale_length
     for n in range(columns + 1):
         at = px(left + n * side)
         pygame.draw.line(surface, _RULED_LINE_COLOUR, (at, px(y + _BOARD_TITLE_HEIGHT)), (at, px(y + h)))
@@ -132,7 +134,9 @@ def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[s
         at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
         _draw_disc(stage, at, side * 0.42, paints.get(result, _TIE_COLOUR))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
-        stage.painter.text(letter, at, Style("heavy", _choose_text_size(stage), WHITE), width=side * 0.76)
+        stage.painter.draw_text(
+            letter, at, TextStyle("heavy", _choose_text_size(stage), WHITE), width=side * 0.76
+        )
 
 
 def _draw_road(
@@ -151,8 +155,8 @@ def _draw_road(
                 if ties:
                     _draw_stroke(stage, at, side * 0.4, _TIE_COLOUR)
                 if ties > 1:
-                    style = Style("heavy", _choose_text_size(stage), _TIE_COLOUR)
-                    stage.painter.text(str(ties), at, style, width=side * 0.76)
+                    style = TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR)
+                    stage.painter.draw_text(str(ties), at, style, width=side * 0.76)
 
 
 def _draw_mark(
@@ -166,18 +170,27 @@ def _draw_mark(
     else:
         p = stage.painter
         pygame.draw.circle(
-            p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(side * 0.4), max(2, p.px(side * 0.11))
+            p.surface,
+            paint,
+            (p.scale_length(at[0]), p.scale_length(at[1])),
+            p.scale_length(side * 0.4),
+            max(2, p.scale_length(side * 0.11)),
         )
 
 
 def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
     """Draw a disc."""
     p = stage.painter
-    pygame.draw.circle(p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(radius))
+    pygame.draw.circle(
+        p.surface, paint, (p.scale_length(at[0]), p.scale_length(at[1])), p.scale_length(radius)
+    )
 
 
 def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
     """Draw a diagonal stroke: the mark of a road, or the sign of a tie."""
     p, (x, y) = stage.painter, at
-    start, end = (p.px(x - reach), p.px(y + reach)), (p.px(x + reach), p.px(y - reach))
-    pygame.draw.line(p.surface, paint, start, end, max(2, p.px(reach * 0.4)))
+    start, end = (
+        (p.scale_length(x - reach), p.scale_length(y + reach)),
+        (p.scale_length(x + reach), p.scale_length(y - reach)),
+    )
+    pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(reach * 0.4)))

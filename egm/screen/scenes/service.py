@@ -9,10 +9,10 @@ from typing import Final
 
 from egm.kernel.service_pages import PageAction, Prompt, ServicePage
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT
-from egm.screen.art.ink import Linear
+from egm.screen.art.ink import LinearGradient
 from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.form import draw_action, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
@@ -265,7 +265,7 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
         text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = page_layout.pager[0]
         at = (left + width + _BETWEEN / 2, low + height / 2)
-        stage.painter.text(text, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
+        stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_BETWEEN - 16)
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -284,9 +284,9 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
     """Draw a plain plate over everything, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
-    p.shade(layout.stage, (6, 9, 16, 255))
-    paint = Linear(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
-    p.panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
+    p.draw_shade(layout.stage, (6, 9, 16, 255))
+    paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
+    p.draw_panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 
 
 def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
@@ -295,22 +295,26 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     middle = y + _HEAD / 2 + 2
     left = x + 30
     if page.test:
-        p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
-        p.text(stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116)
+        p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
+        p.draw_text(
+            stage.texts.say("page.test"), (left + 66, middle), TextStyle("heavy", "small", BLACK), width=116
+        )
         left += 152
     person = format_page_text(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
     head: Rect = (left, y + 6, room, _HEAD - 10)
-    p.label(
+    p.draw_label(
         format_page_text(stage, page.title),
         head,
-        Style("heavy", "lead", "text"),
+        TextStyle("heavy", "lead", "text"),
         align="left",
         smallest_size="small",
     )
     if person:
-        p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
-    p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
+        p.draw_text(
+            person, (x + w - 30, middle), TextStyle("strong", "small", "info"), align="right", width=w * 0.36
+        )
+    p.draw_shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
     bands = [describe_standing_faults(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
@@ -334,11 +338,11 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
     """Draw a line across a service page with an icon: the result of the last action, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
-    stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
+    stage.painter.draw_shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
-    style = Style("strong", "small", mix(colour, WHITE, 0.45))
+    style = TextStyle("strong", "small", mix(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
-    stage.painter.label(text, room, style, align="left")
+    stage.painter.draw_label(text, room, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
@@ -359,9 +363,9 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
         )
     )
     for i, colour in enumerate(colours):
-        stage.painter.shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
-    ramp = Linear(((0, BLACK), (1, WHITE)), is_horizontal=True)
-    stage.painter.shade((x, y + h * 0.72, w, h * 0.28), ramp)
+        stage.painter.draw_shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
+    ramp = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
+    stage.painter.draw_shade((x, y + h * 0.72, w, h * 0.28), ramp)
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
@@ -410,15 +414,15 @@ def _draw_calibration_cross(stage: Stage) -> None:
         for cross, side in zip(CALIBRATION_CROSSES[number], (w, h), strict=True)
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
-        stage.painter.shade(rect, WHITE)
+        stage.painter.draw_shade(rect, WHITE)
     text = stage.texts.say("page.cross", number=number + 1, of=len(CALIBRATION_CROSSES))
-    stage.painter.text(text, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
+    stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width=w * 0.8)
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, is_touched: bool) -> None:
     """Draw one rectangle of the touch test, green once it was touched."""
     fill: Colour = (14, 88, 54, 255) if is_touched else (30, 36, 52, 255)
-    stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
+    stage.painter.draw_panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if is_touched:
         side = min(rect[2], rect[3]) * 0.5
         icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)

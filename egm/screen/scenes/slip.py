@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout
 from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_bonuses_with_fee
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import (
     describe_slip,
     draw_keno_numbers,
@@ -69,7 +69,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             rows[1] += [Action("quick_pick")]
         if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
             rows[1].append(Action("new_card"))
-        if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
+        if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
             rows[1].append(Action("new_group"))
         rows[2] += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
     rows[2].append(Action("close"))
@@ -88,23 +88,26 @@ def draw_slip(stage: Stage) -> None:
     """Draw the slip: marks and cost, mandatory texts, the numbers and their keys."""
     p, view, rect = stage.painter, stage.view, _find_slip_rect(stage.layout)
     x, y, w, _ = rect
-    p.art(
+    p.draw_cached_picture(
         ("sheet", stage.look.name, rect),
         rect,
         lambda size: draw_rim_panel(
             size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 255)
         ),
     )
-    head = Style("heavy", "body", stage.look.accent)
-    p.text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
+    head = TextStyle("heavy", "body", stage.look.accent)
+    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEAD - 66)
     p.write_paragraph(
-        format_slip_legal_text(view, stage.texts), text_rect, Style("text", "caption", "text"), leading=1.2
+        format_slip_legal_text(view, stage.texts),
+        text_rect,
+        TextStyle("text", "caption", "text"),
+        leading=1.2,
     )
     touches = list_slip_touches(view, stage.layout)
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
     draw_keno_numbers(stage, marks, view.slip.numbers)
-    if len(view.slip.current) > 1:
+    if len(view.slip.current_card) > 1:
         draw_letters(stage, marks, map_numbers_to_group_letters(view.slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:

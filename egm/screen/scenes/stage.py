@@ -8,10 +8,10 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import Layout, grow_rect
-from egm.screen.painter import Painter, Rect, Style
+from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, Look, Theme, fade, mix
 from egm.screen.view import View
@@ -62,7 +62,7 @@ class Stage:
     @property
     def look(self) -> Look:
         """Return the look of the game on the screen."""
-        return self.painter.remember("look", (self.view.game, self.has_feature_colours), self._find_look)
+        return self.painter.cache_result("look", (self.view.game, self.has_feature_colours), self._find_look)
 
     def _find_look(self) -> Look:
         """Return the look of the game on the screen; see :attr:`look`."""
@@ -97,10 +97,10 @@ class Stage:
         return 0.5 - 0.5 * math.cos(self.view.now * self.theme.motion.flash_hz * math.tau)
 
 
-def build_metal_gradient(theme: Theme, rim: str) -> Linear:
+def build_metal_gradient(theme: Theme, rim: str) -> LinearGradient:
     """Return the gradient of a gold or silver rim."""
     if rim == "silver":
-        return Linear(
+        return LinearGradient(
             (
                 (0, (250, 252, 255, 255)),
                 (0.35, (168, 180, 204, 255)),
@@ -109,7 +109,7 @@ def build_metal_gradient(theme: Theme, rim: str) -> Linear:
                 (1, (70, 78, 100, 255)),
             )
         )
-    return Linear(
+    return LinearGradient(
         (
             (0, theme.colour("gold_light")),
             (0.35, theme.colour("gold")),
@@ -128,25 +128,30 @@ def draw_rim_panel(
     *,
     radius: float,
     rim: float,
-    fill: Linear | Radial | Colour,
+    fill: LinearGradient | RadialGradient | Colour,
 ) -> pygame.Surface:
     """Return a plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
     w, h = size[0] / scale, size[1] / scale
-    ink = Ink(size, (w, h), 2)
-    ink.fill(box(0, 0, w, h, radius), fade(BLACK, 0.75))
-    ink.fill(box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim))
+    ink = VectorCanvas(size, (w, h), 2)
+    ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade(BLACK, 0.75))
+    ink.fill_path(
+        build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim)
+    )
     inner = rim * 0.55
-    ink.fill(
-        box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
-        Linear(
+    ink.fill_path(
+        build_rounded_box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
+        LinearGradient(
             tuple(
                 (1 - place, colour) for place, colour in reversed(build_metal_gradient(theme, look.rim).stops)
             )
         ),
     )
-    ink.fill(box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2), fade(BLACK, 0.8))
-    ink.fill(box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
-    return ink.finish()
+    ink.fill_path(
+        build_rounded_box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2),
+        fade(BLACK, 0.8),
+    )
+    ink.fill_path(build_rounded_box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
+    return ink.finish_surface()
 
 
 #: Width of the frame around the field, in units, for its bulbs.
@@ -178,28 +183,28 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     """Return a lamp, ``("bulb", level)``, from 0, dark, to 3, bright."""
     assert isinstance(key, tuple)
     level = int(key[1])
-    ink = Ink(size)
+    ink = VectorCanvas(size)
     share = level / 3
     body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
     if level:
-        ink.fill(
-            ellipse(50, 50, 50),
-            Radial(
+        ink.fill_path(
+            build_ellipse(50, 50, 50),
+            RadialGradient(
                 ((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
                 (0.5, 0.5),
                 0.5,
             ),
         )
-    ink.fill(ellipse(50, 50, 25), (70, 40, 8, 255))
-    ink.fill(
-        ellipse(50, 50, 22),
-        Radial(
+    ink.fill_path(build_ellipse(50, 50, 25), (70, 40, 8, 255))
+    ink.fill_path(
+        build_ellipse(50, 50, 22),
+        RadialGradient(
             ((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))),
             (0.4, 0.35),
             0.8,
         ),
     )
-    return ink.finish()
+    return ink.finish_surface()
 
 
 @lru_cache(maxsize=16)
@@ -238,7 +243,7 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
 def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.label(text, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
+    stage.painter.draw_label(text, (x + 8, y, w - 16, h), TextStyle("strong", size, stage.look.accent))
 
 
 def format_stage_name(stage: Stage, name: str) -> str:
@@ -261,11 +266,11 @@ def draw_button(
     p = stage.painter
     fill = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
-    p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
-    p.label(
+    p.draw_panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
+    p.draw_label(
         text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
-        Style("strong", size, "text" if is_enabled else "text_dim"),
+        TextStyle("strong", size, "text" if is_enabled else "text_dim"),
     )
 
 
@@ -275,13 +280,13 @@ def draw_focus(stage: Stage, rect: Rect) -> None:
     width, height = w + 20, h + 20
 
     def render_focus_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (width, height), 2)
-        ink.stroke(box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
-        ink.stroke(box(5, 5, width - 10, height - 10, 22), 5, WHITE)
+        ink = VectorCanvas(size, (width, height), 2)
+        ink.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
+        ink.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 5, WHITE)
         for cx, sx in ((5.0, 1), (width - 5, -1)):
             for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
-                ink.fill(corner, stage.theme.colour("meter"))
-        return ink.finish()
+                ink.fill_path(corner, stage.theme.colour("meter"))
+        return ink.finish_surface()
 
-    stage.painter.art(("focus",), (x - 10, y - 10, width, height), render_focus_frame)
+    stage.painter.draw_cached_picture(("focus",), (x - 10, y - 10, width, height), render_focus_frame)

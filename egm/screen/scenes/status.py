@@ -7,7 +7,7 @@ from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
-from egm.screen.painter import FACT_SEPARATOR, Style
+from egm.screen.painter import FACT_SEPARATOR, TextStyle
 from egm.screen.scenes.decision_text import (
     describe_decision_before_play,
     describe_offered_choices,
@@ -389,25 +389,25 @@ def draw_status(stage: Stage) -> None:
     x, y, w, h = layout.message
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
         text, colour = choose_status(stage)
-        p.label(text, (x + 24, y, w - 48, h), Style("strong", "body", colour))
+        p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
     clock = stage.texts.clock(view.time_utc)
     where = (layout.size[0] - 30, 52) if not layout.is_portrait else (layout.size[0] - 24, layout.bar[1] - 22)
-    p.text(
+    p.draw_text(
         clock,
         where,
-        Style("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
+        TextStyle("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
         align="right",
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     clock_at = (30, 40) if not layout.is_portrait else (24, layout.bar[1] - 22)
-    p.text(
+    p.draw_text(
         identity,
         clock_at,
-        Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
+        TextStyle("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
         width=318 if not layout.is_portrait else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
     )
@@ -424,8 +424,8 @@ def _draw_permanent_notes(stage: Stage) -> None:
             if not layout.is_portrait
             else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.bar[1] - 22)
         )
-        style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
-        p.text(
+        style = TextStyle("strong", "caption", "text", 1.5, (0, 0, 0, 140))
+        p.draw_text(
             line,
             note_rect,
             style,
@@ -436,14 +436,14 @@ def _draw_permanent_notes(stage: Stage) -> None:
         )
     if game is not None:
         text = format_return(stage, game)
-        style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
+        style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             low = layout.left[1] + layout.left[3] + 16
-            p.text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
+            p.draw_text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)
             if p.measure_text(text, style) <= width:
-                p.label(text, (30, 54, width, 37), style, align="left")
+                p.draw_label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
                 p.write_paragraph(text, (30, 54, width, 42), style._replace(size="tiny"), leading=1.25)
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import LinearGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
 from egm.screen.scenes.dice import PIP_POSITIONS_BY_FACE
 from egm.screen.scenes.stage import WHITE
@@ -41,20 +41,22 @@ def find_tile_rect(rect: Rect) -> Rect:
 
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
     """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
-    ink = Ink(size, (100.0, 140.0))
+    ink = VectorCanvas(size, (100.0, 140.0))
     width = 100.0 * _TILE_WIDTH_PER_CARD_WIDTH
     left = (100.0 - width) / 2
     top, bottom = _TILE_BACK_COLOURS if name == FACE_DOWN_TILE else _TILE_FACE_COLOURS
-    ink.fill(box(left - 1, 1, width + 2, 139, 10), (0, 0, 0, 170))
-    ink.fill(box(left, 0, width, 137, 9), Linear(((0, top), (1, bottom))))
-    ink.stroke(box(left + 2, 2, width - 4, 133, 8), 1.6, _TILE_EDGE_COLOUR)
+    ink.fill_path(build_rounded_box(left - 1, 1, width + 2, 139, 10), (0, 0, 0, 170))
+    ink.fill_path(build_rounded_box(left, 0, width, 137, 9), LinearGradient(((0, top), (1, bottom))))
+    ink.stroke_path(build_rounded_box(left + 2, 2, width - 4, 133, 8), 1.6, _TILE_EDGE_COLOUR)
     if name == FACE_DOWN_TILE:
-        ink.stroke(box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
-        return ink.finish()
-    ink.fill(box(left + 10, 67.6, width - 20, 1.8), _TILE_EDGE_COLOUR)
+        ink.stroke_path(build_rounded_box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
+        return ink.finish_surface()
+    ink.fill_path(build_rounded_box(left + 10, 67.6, width - 20, 1.8), _TILE_EDGE_COLOUR)
     for half, middle in zip(map(int, name.split("-")), (35.0, 102.0), strict=True):
         for x, y in PIP_POSITIONS_BY_FACE[half]:
             red = half in {1, 4} or (name == "6-6" and (x < 0) == (middle < 60))
             radius = 9.5 if half == 1 else 6.6
-            ink.fill(ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if red else WHITE)
-    return ink.finish()
+            ink.fill_path(
+                build_ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if red else WHITE
+            )
+    return ink.finish_surface()

@@ -12,11 +12,11 @@ import pygame
 
 from egm.kernel.messages import Notice
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import Linear
+from egm.screen.art.ink import LinearGradient
 from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import is_keno
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import mix
 
@@ -73,65 +73,71 @@ def draw_moving_value(stage: Stage) -> None:
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), width, height)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
-    rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
-    stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
+    rim = LinearGradient(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
+    stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
     draw_value_in_motion(
         stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving
     )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
-        style = Style("strong", "body", "text")
+        style = TextStyle("strong", "body", "text")
         text = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
-        stage.painter.text(text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
+        stage.painter.draw_text(text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
         return
-    stage.painter.text(
+    stage.painter.draw_text(
         stage.money(amount),
         (rect[0], rect[1] + 42),
-        Style("numbers", "marquee", "win" if not leaving else "meter"),
+        TextStyle("numbers", "marquee", "win" if not leaving else "meter"),
         align="left",
         width=rect[2],
     )
-    style = Style("strong", "small", "text")
+    style = TextStyle("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     text = (
         stage.texts.say(value_key)
         if stage.texts.has_text(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
-    stage.painter.text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
+    stage.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 
-def draw_value_in_motion(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
+def draw_value_in_motion(
+    stage: Stage, kind: str, rect: Rect, elapsed_seconds: float, *, leaving: bool
+) -> None:
     """Draw a slot in the machine's front, and the item that enters or leaves it."""
     p, (x, y, w, h) = stage.painter, rect
-    share = 1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((since - 0.25) / 1.1))
+    share = (
+        1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
+    )
     slot: Rect = (x, y + 4, w, w * 0.18)
     if kind == "coins":
-        _draw_falling_coins(stage, rect, since)
+        _draw_falling_coins(stage, rect, elapsed_seconds)
         return
     paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
     hidden = 1 - share if leaving else share
     top = y + 22 - hidden * (paper[3] + 4)
     clip = p.surface.get_clip()
-    p.surface.set_clip(p.box((x, y + 21, w, h)).clip(clip))
-    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind))
+    p.surface.set_clip(p.scale_rect((x, y + 21, w, h)).clip(clip))
+    p.draw_cached_picture(
+        ("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind)
+    )
     p.surface.set_clip(clip)
-    p.art(("slot",), slot, partial(render_own_picture, "slot"))
+    p.draw_cached_picture(("slot",), slot, partial(render_own_picture, "slot"))
 
 
-def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
+def _draw_falling_coins(stage: Stage, rect: Rect, elapsed_seconds: float) -> None:
     """Draw coins that fall into the coin tray."""
     x, y, w, h = rect
     for i in range(7):
-        t = 0.8 if stage.view.reduced_motion else (since * 1.3 - i * 0.14) % 1.2
+        t = 0.8 if stage.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
         side = 52.0
         coin_at = (x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - side / 2, y + (h + 40) * min(1.0, t) - 60)
         if coin_at[1] + side > y + h or t <= 0:
             coin_at = (coin_at[0], y + h - side)
         turn = round(abs(math.cos(t * 9 + i)) * 5)
         width = max(10.0, side * turn / 5)
-        stage.painter.art(
+        stage.painter.draw_cached_picture(
             ("falling coin", turn), (coin_at[0] + (side - width) / 2, coin_at[1], width, side), _render_coin
         )
 

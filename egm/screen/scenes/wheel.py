@@ -7,7 +7,7 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import read_area_stakes
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
 from egm.screen.scenes.stage import Stage, draw_caption
 from egm.screen.steps import BonusItem, WheelStep
@@ -52,9 +52,12 @@ def _draw_bet(stage: Stage) -> None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
     stake_by_area = read_area_stakes(view.game, view.snapshot)
-    p.panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
-    p.text(
-        texts.say("wheel.own"), (x + w / 2, y + 32), Style("strong", "small", stage.look.accent), width=w - 24
+    p.draw_panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
+    p.draw_text(
+        texts.say("wheel.own"),
+        (x + w / 2, y + 32),
+        TextStyle("strong", "small", stage.look.accent),
+        width=w - 24,
     )
     rows = [
         (area, stake_by_area[str(area["id"])])
@@ -67,22 +70,22 @@ def _draw_bet(stage: Stage) -> None:
         symbol, pay = next(iter(area["pays"].items()))
         side = min(step - 6, 48.0)
         make = partial(p.render_symbol, str(symbol), str(symbol))
-        p.art(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
+        p.draw_cached_picture(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
         stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
         at = (x + 24 + side, middle)
-        p.text(
+        p.draw_text(
             stake_words,
             at,
-            Style("numbers", "body", "text"),
+            TextStyle("numbers", "body", "text"),
             align="left",
             width=w * 0.3 if w > _ROOM_FOR_PRIZES else w * 0.6,
         )
         if w > _ROOM_FOR_PRIZES:
             text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
-            style = Style("strong", "caption", "meter")
-            p.text(text, at, style, align="right", width=w * 0.46)
+            style = TextStyle("strong", "caption", "meter")
+            p.draw_text(text, at, style, align="right", width=w * 0.46)
     price = stage.money(view.snapshot.bet_credits * unit_cents)
-    p.text(price, (x + w / 2, y + h - 36), Style("numbers", "title", "meter"), width=w - 30)
+    p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width=w - 30)
 
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
@@ -126,14 +129,16 @@ def draw_wheel_glasses(stage: Stage) -> None:
     x, y, w, _ = stage.layout.right
     draw_caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game
-    style = Style("strong", "small", "text")
+    style = TextStyle("strong", "small", "text")
     for form in game.presentation.get("forms", []) if game else ():
         text = stage.texts.choose_translation(form["name"])
         top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.is_portrait:
         return  # The areas can be touched all the same; the room is used for the possible bets.
     text = stage.texts.say("wheel.touch")
-    stage.painter.write_paragraph(text, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
+    stage.painter.write_paragraph(
+        text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
+    )
 
 
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
@@ -141,7 +146,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     p, (x, y, w, h) = stage.painter, rect
     is_enabled = stage.view.accepts_request("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
-    p.panel(
+    p.draw_panel(
         rect,
         radius=14,
         fill=(20, 10, 30, 235) if is_enabled else (14, 8, 22, 200),
@@ -150,7 +155,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     )
     symbol, pay = next(iter(area["pays"].items()))
     side = min(h - 12, 60.0)
-    p.art(
+    p.draw_cached_picture(
         ("symbol", symbol),
         (x + 8, y + (h - side) / 2, side, side),
         partial(p.render_symbol, str(symbol), str(symbol)),
@@ -158,14 +163,14 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
     name = stage.texts.choose_translation(area["name"])
-    p.text(name, (left, y + h * 0.3), Style("strong", "caption", "text"), align="left", width=room)
+    p.draw_text(name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width=room)
     text = stage.texts.say("feature.multiplier", times=pay)
-    p.text(text, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
+    p.draw_text(text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width=room)
     if stake:
         chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
-        p.art(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
-        style = Style("heavy", "small", (40, 20, 0, 255))
-        p.text(str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width=chip * 0.6)
+        p.draw_cached_picture(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
+        style = TextStyle("heavy", "small", (40, 20, 0, 255))
+        p.draw_text(str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width=chip * 0.6)
 
 
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
@@ -178,15 +183,19 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
     for i, (area, pay) in enumerate(rows):
         middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
         symbol = next(iter(area["pays"]))
-        stage.painter.art(
+        stage.painter.draw_cached_picture(
             ("symbol", symbol),
             (x, middle - side / 2, side, side),
             partial(stage.painter.render_symbol, symbol, symbol),
         )
-        name, style = stage.texts.choose_translation(area["name"]), Style("strong", "small", "text")
-        stage.painter.text(name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12)
-        style = Style("numbers", "lead" if step > 44 else "small", "meter")
-        stage.painter.text(stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36)
+        name, style = stage.texts.choose_translation(area["name"]), TextStyle("strong", "small", "text")
+        stage.painter.draw_text(
+            name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12
+        )
+        style = TextStyle("numbers", "lead" if step > 44 else "small", "meter")
+        stage.painter.draw_text(
+            stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36
+        )
 
 
 def _read_areas(stage: Stage) -> list[dict[str, Any]]:

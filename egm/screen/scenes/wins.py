@@ -3,12 +3,12 @@
 import pygame
 from pygame.transform import smoothscale
 
-from egm.screen.art.ink import Ink, Paint, Radial
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.ink import Paint, RadialGradient, VectorCanvas
+from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import compute_pulse
 from egm.screen.outcome import ReelField, ReelSpin, Window, WinOnReels
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.reels import LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
@@ -20,23 +20,23 @@ _AMOUNTS_MAX = 3
 
 
 def draw_wins(
-    stage: Stage, field: ReelField, window: Window, wins: tuple[WinOnReels, ...], since: float
+    stage: Stage, field: ReelField, window: Window, wins: tuple[WinOnReels, ...], elapsed_seconds: float
 ) -> None:
     """Draw all winning lines together, then each in turn; other symbols are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
-    turn = choose_win_in_turn(wins, since, stage.theme.motion.line_cycle)
+    turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.line_cycle)
     shown_wins = paid_wins if turn is None else [turn]
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     winning = {place for win in shown_wins for place in win.positions}
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):
             if (reel, row) not in winning:
-                stage.painter.shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
+                stage.painter.draw_shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(stage, field, grid, win, wins.index(win))
-    beat = 0.0 if stage.view.reduced_motion else compute_pulse(since, 1.1)
+    beat = 0.0 if stage.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(owner, wins.index(owner))
@@ -45,17 +45,19 @@ def draw_wins(
         _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _AMOUNTS_MAX)
 
 
-def choose_win_in_turn(wins: tuple[WinOnReels, ...], since: float, cycle: float) -> WinOnReels | None:
+def choose_win_in_turn(
+    wins: tuple[WinOnReels, ...], elapsed_seconds: float, cycle: float
+) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None if all are shown together or nothing won."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
         return paid_wins[0] if paid_wins else None
-    phase = int(since / cycle) % (len(paid_wins) + 1)
+    phase = int(elapsed_seconds / cycle) % (len(paid_wins) + 1)
     return None if phase == 0 else paid_wins[phase - 1]
 
 
 def find_current_window(
-    result: ReelSpin, since: float, cycle: float
+    result: ReelSpin, elapsed_seconds: float, cycle: float
 ) -> tuple[Window, tuple[WinOnReels, ...]]:
     """Return the winning window of a cascade that is shown now, with its wins.
 
@@ -63,7 +65,7 @@ def find_current_window(
     """
     pictures = result.windows_to_show
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
-    into = since % sum(lengths)
+    into = elapsed_seconds % sum(lengths)
     for picture, length in zip(pictures, lengths, strict=True):
         if into < length:
             return picture
@@ -83,7 +85,9 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     if not isinstance(last, ReelSpin) or view.snapshot is None:
         return None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
-        since -= show.began + find_reels_stop_time(line.steps[-1], motion) + len(last.falls) * motion.fall
+        since -= (
+            show.began + find_reels_stop_time(line.steps[-1], motion) + len(last.cascade_falls) * motion.fall
+        )
     elif not view.snapshot.win_cents:
         return None
     return (
@@ -95,9 +99,9 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     )
 
 
-def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
+def find_reels_stop_time(step_time: StepTime, motion: Motion) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the game's presentation."""
-    return max(time.stops) + motion.settle * 0.6
+    return max(step_time.stops) + motion.settle * 0.6
 
 
 def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
@@ -121,28 +125,33 @@ def _draw_winning_symbol(
     step = round(beat * 6)
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (w, h), 2)
-        ink.fill(
-            box(0, 0, w, h, 12),
-            Radial(
+        ink = VectorCanvas(size, (w, h), 2)
+        ink.fill_path(
+            build_rounded_box(0, 0, w, h, 12),
+            RadialGradient(
                 ((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6
             ),
         )
-        ink.stroke(box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
-        ink.stroke(box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
-        return ink.finish()
+        ink.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
+        ink.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
+        return ink.finish_surface()
 
-    p.art(("win frame", colour), rect, render_frame)
+    p.draw_cached_picture(("win frame", colour), rect, render_frame)
     side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
-        size, cell = (p.px(side), p.px(side)), p.box(grid.find_cell_rect(cell_position[0], 0))
+        size, cell = (
+            (p.scale_length(side), p.scale_length(side)),
+            p.scale_rect(grid.find_cell_rect(cell_position[0], 0)),
+        )
         still = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
         rendered = render_symbol(stage, field, symbol, (still, still))
         art = p.find_or_create(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )
-        p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
+        p.draw_surface(
+            art, (p.scale_length(x + w / 2) - size[0] // 2, p.scale_length(y + h / 2) - size[1] // 2)
+        )
 
 
 def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[tuple[float, float]]:
@@ -176,14 +185,14 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
     colour = _choose_line_colour(win, index)
 
     def render_line(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (rect[2], rect[3]), 2)
+        ink = VectorCanvas(size, (rect[2], rect[3]), 2)
         local = [(x - rect[0], y - rect[1]) for x, y in points]
-        ink.stroke(local, 15, (0, 0, 0, 150), is_closed=False)
-        ink.stroke(local, 9, colour, is_closed=False)
-        ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), is_closed=False)
-        return ink.finish()
+        ink.stroke_path(local, 15, (0, 0, 0, 150), is_closed=False)
+        ink.stroke_path(local, 9, colour, is_closed=False)
+        ink.stroke_path(local, 3, mix(colour, (255, 255, 255, 255), 0.7), is_closed=False)
+        return ink.finish_surface()
 
-    stage.painter.art(("line", tuple(points), colour), rect, render_line)
+    stage.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
 
 
 def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, amount: bool) -> None:
@@ -194,25 +203,25 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
 
         def render_badge(size: tuple[int, int]) -> pygame.Surface:
-            ink = Ink(size)
-            ink.fill(ellipse(50, 50, 49), (0, 0, 0, 210))
-            ink.fill(ellipse(50, 50, 44), colour)
-            ink.fill(ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
-            return ink.finish()
+            ink = VectorCanvas(size)
+            ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 210))
+            ink.fill_path(build_ellipse(50, 50, 44), colour)
+            ink.fill_path(build_ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
+            return ink.finish_surface()
 
-        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
-        p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
+        p.draw_cached_picture(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
+        p.draw_text(str(win.line), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width=40)
     if not amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     text = stage.texts.number(win.credits)
-    width = max(70.0, p.measure_text(text, Style("numbers", "title")) + 28)
-    p.panel(
+    width = max(70.0, p.measure_text(text, TextStyle("numbers", "title")) + 28)
+    p.draw_panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
     )
-    p.text(
+    p.draw_text(
         text,
         (x + w / 2, y + h - 36),
-        Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
+        TextStyle("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
         width=width - 14,
     )

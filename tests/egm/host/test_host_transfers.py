@@ -77,7 +77,7 @@ def kinds(rig: MachineRig) -> tuple[int, ...]:
 @pytest.mark.requirement("K-09", "D-12")
 def test_value_comes_in_by_kind_and_goes_out_again(make):
     rig = make()
-    assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
+    assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, restricted_pool=3) is Status.FULL
     assert kinds(rig) == (1000, 200, 30)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
     assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
@@ -152,20 +152,20 @@ def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, stat
 def test_a_transfer_may_be_partial_where_its_host_says_so(make):
     rig = make().insert(10000)
     assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
-    assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, partial=True) is Status.PARTIAL
-    assert rig.port.last_result.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
+    assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, may_be_partial=True) is Status.PARTIAL
+    assert rig.port.last_result.cents_by_credit_kind == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
     assert kinds(rig) == (0, 0, 0)
-    assert ask(rig, "T-2", cashable=299_990, restricted=20, partial=True) is Status.PARTIAL
+    assert ask(rig, "T-2", cashable=299_990, restricted=20, may_be_partial=True) is Status.PARTIAL
     assert kinds(rig) == (299_990, 10, 0)
 
 
 def test_restricted_credit_of_two_pools_is_never_mixed(make):
     rig = make()
-    assert ask(rig, restricted=100, pool=1) is Status.FULL
-    assert ask(rig, "T-2", restricted=100, pool=2) is Status.OTHER_POOL
-    assert ask(rig, "T-3", restricted=100, pool=1) is Status.FULL
+    assert ask(rig, restricted=100, restricted_pool=1) is Status.FULL
+    assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.OTHER_POOL
+    assert ask(rig, "T-3", restricted=100, restricted_pool=1) is Status.FULL
     assert ask(rig, "T-4", OUT, restricted=200) is Status.FULL
-    assert ask(rig, "T-5", restricted=100, pool=2) is Status.FULL
+    assert ask(rig, "T-5", restricted=100, restricted_pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- moments
@@ -249,7 +249,10 @@ def test_the_last_transfers_can_be_read_back(make):
         "T-37",
         "T-3",
     ]
-    assert rig.port.find_result_in_history(TRANSFER_HISTORY_SIZE).cents[CASHABLE] == TRANSFER_HISTORY_SIZE
+    assert (
+        rig.port.find_result_in_history(TRANSFER_HISTORY_SIZE).cents_by_credit_kind[CASHABLE]
+        == TRANSFER_HISTORY_SIZE
+    )
     assert rig.port.find_result_in_history(0) is None
     assert make().port.find_result_in_history(2).identifier == "T-37"
 
@@ -323,8 +326,8 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         host_has_read=False,
     )
     write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: coming})
-    assert ask(rig, restricted=100, pool=1) is Status.OTHER_POOL
-    assert ask(rig, "T-2", restricted=100, pool=2) is Status.FULL
+    assert ask(rig, restricted=100, restricted_pool=1) is Status.OTHER_POOL
+    assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- the lock
@@ -337,7 +340,7 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     lock = build_snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
-    assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL
+    assert ask(rig, cashable=500, if_locked=True, stays_locked_afterwards=True) is Status.FULL
     assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
     assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
@@ -486,7 +489,7 @@ def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
 # ---------------------------------------------------------------------------------------------- expiry
 def test_restricted_credit_goes_when_its_last_day_is_over(make):
     rig = make()
-    ask(rig, restricted=100, cashable=7, expires=date(2026, 1, 2))
+    ask(rig, restricted=100, cashable=7, expiry_date=date(2026, 1, 2))
     for _ in range(2):
         rig.engine.handle(EventType.PROMOTION_EXPIRED)
         assert kinds(rig) == (7, 100, 0)

@@ -63,10 +63,10 @@ class Meter(Painter):
             self._colours[key] = np.median(letters, 0) if len(letters) else None
         return self._colours[key]
 
-    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
         letters = self._colour_of(words, style, width)
         surface = self.render_text(words, style, width)
-        x, y = self.px(at[0]), self.px(at[1])
+        x, y = self.scale_length(at[0]), self.scale_length(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
         under = self.surface.subsurface(box.clip(self.surface.get_rect()))
@@ -77,7 +77,7 @@ class Meter(Painter):
             ratio = contrast(letters, ground)
             if ratio < (LARGE if height >= LARGE_FROM else SMALL):
                 self.faint.append((words, round(ratio, 2), round(height)))
-        return super().text(words, at, style, align=align, width=width, alpha=alpha)
+        return super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_every_text_has_enough_contrast_with_its_background(
     """Keys whose lamp is out are not to be read as lit; everything else is."""
     picture = Picture(theme, scale=0.5, layout=layout)
     meter = picture.painter = Meter(theme, 0.5)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     faults = set()
     views = [("machine", name, view) for name, view in machine_scenes(published, language, theme)]
     for game in published:
@@ -105,8 +105,8 @@ def test_every_text_has_enough_contrast_with_its_background(
     views += [("", name, view) for name, view in every_felt(shown, language, theme, layout)]
     for group, name, view in views:
         meter.faint = []
-        picture.draw(surface, view)
-        stage = Stage(meter, picture.texts(view), layout, view)
+        picture.draw_view(surface, view)
+        stage = Stage(meter, picture.find_texts(view), layout, view)
         unlit = {format_key_label(stage, key) for key in DECK_KEYS if not is_key_lit(stage, key)}
         faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
     assert not faults, "\n".join(map(str, sorted(faults)))
@@ -116,14 +116,14 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     wish = {
-        key: apply_action(view, find_action_by_name(key), theme, picture.choices(view))[1]
+        key: apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))[1]
         for key in ("ArrowDown", "ArrowUp")
     }
     assert wish["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
     assert wish["ArrowUp"] == apply_action(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
     view, seen = replace(view, page=Page.GAMES), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
-        view, _ = apply_action(view, find_action_by_name(key), theme, picture.choices(view))
+        view, _ = apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))
         seen.append(view.focus)
     assert seen == [0, 1, 2, 1]
 
@@ -136,7 +136,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
 
     def key(name):
         nonlocal view
-        view, wishes = apply_action(view, Action(name), theme, picture.choices(view))
+        view, wishes = apply_action(view, Action(name), theme, picture.list_choices(view))
         said.extend((wish.name, wish.value) for wish in wishes)
 
     key("bet_less")
@@ -146,10 +146,10 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("bet_more")
     key("bet_more")
     key("play")
-    second = picture.choices(replace(view, page=Page.GAMES))[1].value
+    second = picture.list_choices(replace(view, page=Page.GAMES))[1].value
     assert said[-1] == ("game", second)
     key("games")
-    places = picture.choices(view)
+    places = picture.list_choices(view)
     unit = next(i for i, place in enumerate(places) if place.name == "denomination")
     for _ in range(unit + 1):
         key("bet_more")
@@ -159,7 +159,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("help")
     sheet = view.sheet
     key("bet_more")
-    while picture.choices(view)[view.focus].name != "next":
+    while picture.list_choices(view)[view.focus].name != "next":
         key("bet_more")
     key("bet_max")
     assert view.sheet == sheet + 1
@@ -169,11 +169,11 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
 def test_the_focused_target_can_be_seen_without_colour(published, theme):
     """The frame changes brightness, not only hue: grey pictures differ too."""
     picture = Picture(theme, scale=0.5)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     view = apply_action(build_idle_view(published, published[0], "en"), Action("games"), theme)[0]
-    picture.draw(surface, view)
+    picture.draw_view(surface, view)
     before = pygame.transform.grayscale(surface)
-    picture.draw(surface, replace(view, focused=True, focus=1))
+    picture.draw_view(surface, replace(view, focused=True, focus=1))
     after = pygame.transform.grayscale(surface)
     changed = pygame.surfarray.array3d(before).astype(int) - pygame.surfarray.array3d(after)
     assert (abs(changed) > 60).sum() > 500
@@ -185,10 +185,10 @@ def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published
     game = next(one for one in published if one.id == "maple-classic")
     view = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))["big-win-rolling"]
     picture = Picture(theme, scale=0.15)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     levels = []
     for i in range(2 * hertz):
-        picture.draw(surface, replace(view, now=view.now - 1 + i / hertz))
+        picture.draw_view(surface, replace(view, now=view.now - 1 + i / hertz))
         grey = pygame.surfarray.array3d(pygame.transform.grayscale(surface))[:, :, 0] / 255.0
         width, height = grey.shape
         cells = grey[: width // 8 * 8, : height // 8 * 8].reshape(width // 8, 8, height // 8, 8).mean((1, 3))

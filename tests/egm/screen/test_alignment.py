@@ -8,7 +8,7 @@ from rigs.layouts import PHONE
 from rigs.painters import TextPainter
 
 from egm.screen.layout import DECK_KEYS, LANDSCAPE, PORTRAIT, is_inside
-from egm.screen.painter import Painter, Style
+from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
@@ -38,7 +38,7 @@ class Scribe(TextPainter):
 
 def written(picture, view):
     scribe = picture.painter = Scribe(picture.theme)
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw(pygame.Surface(picture.size_pixels), view)
     return scribe.written
 
 
@@ -47,8 +47,8 @@ def written(picture, view):
 @pytest.mark.parametrize("words", ["H", "HÉ", "Hpg", "HÀÇ", "HŸ"])
 def test_a_line_is_centred_by_its_capitals_whatever_its_accents(theme, face, size, words):
     painter = Painter(theme)
-    line = painter.render_text(words, Style(face, size))
-    font = painter.font(face, theme.sizes[size])
+    line = painter.render_text(words, TextStyle(face, size))
+    font = painter.find_font(face, theme.sizes[size])
     capital = line.subsurface((0, 0, font.metrics("H")[0][1], line.get_height())).get_bounding_rect()
     assert capital.height
     assert abs(capital.y + capital.height / 2 - line.get_height() / 2) <= 1.5
@@ -60,7 +60,7 @@ def test_all_words_of_a_line_share_one_baseline(theme, face, words):
     """Also where each word is set by itself, an accent above the font's box lowers none of them alone."""
     painter, apart = Painter(theme), 0
     for pixels in range(10, 60):
-        font, line = painter.font(face, pixels), painter._render_line(face, pixels, words)
+        font, line = painter.find_font(face, pixels), painter._render_line(face, pixels, words)
         apart += font.size(words)[0] < line.get_width()
         capital = font.metrics("H")[0][1]
         last = line.get_width() - font.size(words.split(" ")[-1])[0]

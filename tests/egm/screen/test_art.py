@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from egm.screen.art import files as art_files
 from egm.screen.art.files import PictureError, render_own_picture
-from egm.screen.art.ink import Ink, Linear, create_painted_surface
+from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.symbols import DRAWINGS, draw_symbol, find_drawing_name, is_blank
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
@@ -154,17 +154,17 @@ def test_drawings_are_found_by_symbol_name():
 
 
 def test_a_gradient_runs_from_its_first_colour_to_its_last():
-    surface = create_painted_surface((4, 200), Linear(((0, (255, 0, 0, 255)), (1, (0, 0, 255, 255)))))
+    surface = create_painted_surface((4, 200), LinearGradient(((0, (255, 0, 0, 255)), (1, (0, 0, 255, 255)))))
     assert surface.get_at((1, 0)).r > 240
     assert surface.get_at((1, 199)).b > 240
 
 
 def test_ink_clips_a_shape_to_another():
-    ink = Ink((100, 100), oversample=1)
+    ink = VectorCanvas((100, 100), oversample=1)
     ink.fill_inside(
         [(0, 0), (50, 0), (50, 100), (0, 100)], [(25, 25), (75, 25), (75, 75), (25, 75)], (255, 255, 255, 255)
     )
-    assert ink.finish().get_bounding_rect() == pygame.Rect(25, 25, 26, 51)
+    assert ink.finish_surface().get_bounding_rect() == pygame.Rect(25, 25, 26, 51)
 
 
 def test_a_broken_theme_is_named(tmp_path):

@@ -203,10 +203,10 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
     place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
     picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
-    surface = pygame.Surface(picture.pixels).convert()
+    surface = pygame.Surface(picture.size_pixels).convert()
     drawn = []
     for sheet in (place, place + 1):
-        picture.draw(surface, replace(view, sheet=sheet))
+        picture.draw_view(surface, replace(view, sheet=sheet))
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]
     without = told.model_copy(

@@ -10,7 +10,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.roads import count_most_and_least
+from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt import read_final_hands
 from egm.screen.scenes.faces import draw_card_art
@@ -36,7 +36,7 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
         else Action("play")
     )
     assert action is not None
-    cut, wishes = apply_action(view, action, theme, picture.choices(view))
+    cut, wishes = apply_action(view, action, theme, picture.list_choices(view))
     assert wishes == ()
     assert cut.show.play == view.show.play
     assert cut.next_play_pressed_at is None
@@ -118,9 +118,11 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
 
 
 def test_hot_and_cold_numbers_are_counted_from_the_stored_results():
-    most, least = count_most_and_least(("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2)
+    most, least = count_most_and_least_frequent_signs(
+        ("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2
+    )
     assert most == [("7", 3), ("0", 2)]
     assert least == [("15", 0), ("32", 1)]
-    most, least = count_most_and_least(("4-4-2", "4-1-2"), tuple("123456"), 3)
+    most, least = count_most_and_least_frequent_signs(("4-4-2", "4-1-2"), tuple("123456"), 3)
     assert most == [("4", 3), ("2", 2), ("1", 1)]
     assert least == [("3", 0), ("5", 0), ("6", 0)]

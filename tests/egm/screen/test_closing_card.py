@@ -29,7 +29,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
     if not is_feature(view.show, len(view.show.steps) - 1):
         pytest.skip("this game does not end in another stage than it begins in")
     picture = Picture(theme, scale=0.3, layout=LANDSCAPE)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     for level, least in enumerate(theme.celebration_levels):
         won = max(least * BET, BET // 2)
         told = {"bet_credits": BET, "win_credits": won, "win_cents": won}
@@ -38,7 +38,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
         assert line.level == level
         seen = []
         for play in (closing, replace(closing, show=replace(closing.show, is_complete=False))):
-            picture.draw(surface, replace(play, now=play.show.began + line.last_stop + 0.6))
+            picture.draw_view(surface, replace(play, now=play.show.began + line.last_stop + 0.6))
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
 

@@ -41,8 +41,8 @@ def stage(view, theme, language="en", layout=LANDSCAPE):
 
 def drawn(view, theme, layout=LANDSCAPE):
     picture = Picture(theme, scale=0.4, layout=layout)
-    surface = pygame.Surface(picture.pixels)
-    picture.draw(surface, view)
+    surface = pygame.Surface(picture.size_pixels)
+    picture.draw_view(surface, view)
     return surface.get_view("2").raw
 
 
@@ -167,7 +167,7 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
         words = describe_scene(stage(view, theme, language), Scene.HANDPAY)
         told = " ".join(words.lines)
-        assert (words.headline, words.money) == (name, False)
+        assert (words.headline, words.is_about_money) == (name, False)
         assert "120" in told
         assert (choice in told) is cash
         assert ("18" in told) is bool(amount_cents)

@@ -128,7 +128,7 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
         build_idle_view(published, game, "en", state="playing", accepts=()), told(source, question)
     )
     view = replace(view, now=view.now + 60)
-    places = picture.choices(view)
+    places = picture.list_choices(view)
     assert [place.value for place in places] == list(question.options)
     marked, wishes = apply_action(view, Action("play"), theme, places)
     assert (wishes, marked.focused) == ((), False)

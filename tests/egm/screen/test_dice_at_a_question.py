@@ -43,7 +43,7 @@ def playing(theme):
 def drawn(view, theme, layout):
     painter, picture = Watched(theme), Picture(theme, layout=layout)
     picture.painter = painter
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
     return painter, picture._build_stage(view)
 
 

@@ -10,8 +10,8 @@ import pygame
 import pytest
 from rigs.graphics_card import GraphicsCard, mode
 
-from egm.screen.app import Tap
-from egm.screen.displays import Call, Card, DisplayError, DisplayOutput, TopScreenProcess
+from egm.screen.app import TouchPoint
+from egm.screen.displays import DisplayError, DisplayOutput, DrmCard, IoctlCall, TopScreenProcess
 from egm.screen.view import View
 from egm.screen.window import Window
 
@@ -59,7 +59,7 @@ def test_an_unplugged_display_is_turned_on_again_when_reconnected(card):
     card.plug(FIRST)
     output.show_frame(frame((10, 1, 2)))
     card.lit.clear()  # what some cards do
-    card.refused = {Call.PAGE_FLIP: errno.EBUSY}
+    card.refused = {IoctlCall.PAGE_FLIP: errno.EBUSY}
     output.show_frame(frame((11, 1, 2)))
     assert not card.lit
     card.refused = {}
@@ -95,15 +95,15 @@ def test_the_players_picture_moves_to_its_display_when_connected_not_when_remove
 def test_an_early_frame_is_dropped_and_a_display_in_another_mode_is_turned_on(card):
     output = DisplayOutput(card)
     output.show_frame(frame((10, 1, 2)))
-    card.refused = {Call.PAGE_FLIP: errno.EBUSY}
+    card.refused = {IoctlCall.PAGE_FLIP: errno.EBUSY}
     before = dict(card.lit)
     output.show_frame(frame((20, 1, 2)))
     assert card.lit == before
-    card.refused = {Call.PAGE_FLIP: errno.EINVAL}
+    card.refused = {IoctlCall.PAGE_FLIP: errno.EINVAL}
     card.lit.clear()
     output.show_frame(frame((30, 1, 2)))
     assert card.seen(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
-    card.refused |= {Call.SETCRTC: errno.ENODEV}
+    card.refused |= {IoctlCall.SETCRTC: errno.ENODEV}
     with pytest.raises(DisplayError, match="SETCRTC"):
         output.show_frame(frame((40, 1, 2)))
 
@@ -193,7 +193,7 @@ def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs,
 
 
 def test_a_card_without_leases_does_not_stop_the_players_picture(card, signs, capsys):
-    card.refused = {Call.CREATE_LEASE: errno.EOPNOTSUPP}
+    card.refused = {IoctlCall.CREATE_LEASE: errno.EOPNOTSUPP}
     for _ in range(15):
         signs.step()
     assert not signs.started
@@ -203,10 +203,10 @@ def test_a_card_without_leases_does_not_stop_the_players_picture(card, signs, ca
 
 def test_a_missing_graphics_card_is_named(tmp_path, card):
     with pytest.raises(DisplayError, match="no card has a display"):
-        Card.open(tmp_path)
+        DrmCard.open(tmp_path)
     (tmp_path / "card0").touch()
     with pytest.raises(DisplayError, match="GETRESOURCES"):
-        Card.open(tmp_path)
+        DrmCard.open(tmp_path)
     for number in card.connectors:
         card.plug(number)
     with pytest.raises(DisplayError, match="no display answers"):
@@ -235,7 +235,7 @@ def bare(monkeypatch):
 def test_a_console_window_draws_and_receives_input(theme, card, deaf, driver):
     window = Window(theme, output=DisplayOutput(card), ignores_touches=deaf)
     assert pygame.display.get_driver() == driver
-    window.picture.draw(window.frame(), View(now=1.0))
+    window.picture.draw_view(window.frame(), View(now=1.0))
     window.show_frame()
     assert len(set(card.seen(FIRST).get_buffer().raw[::4001])) > 20
     assert window.inputs() == []
@@ -251,7 +251,7 @@ def test_touches_and_pointer_map_to_their_positions(theme, card):
     mouse = {"button": 1, "pos": (width // 2, height // 2), "touch": False}
     for kind, event in ((pygame.MOUSEBUTTONDOWN, mouse), (pygame.FINGERDOWN, {"x": 0.5, "y": 0.5})):
         pygame.event.post(pygame.event.Event(kind, event))
-        (tap,) = [did for did in window.inputs() if isinstance(did, Tap)]
+        (tap,) = [did for did in window.inputs() if isinstance(did, TouchPoint)]
         assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     window.close()
 

@@ -33,7 +33,7 @@ def build_page_view(language, page_name):
 
 
 def draw(picture, view, flags=0):
-    surface = pygame.Surface(picture.pixels, flags)
+    surface = pygame.Surface(picture.size_pixels, flags)
     picture.draw(surface, view)
     return pygame.image.tobytes(surface, "RGB")
 
@@ -64,7 +64,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
     painter, surfaces = Painter(load_theme()), []
     for draw_disc in (
         lambda: _put_disc(painter, turned, (170, 160), 203),
-        lambda: painter.put(turned, (170 - turned.get_width() // 2, 160 - turned.get_height() // 2)),
+        lambda: painter.draw_surface(turned, (170 - turned.get_width() // 2, 160 - turned.get_height() // 2)),
     ):
         painter.surface = pygame.Surface((340, 320))
         painter.surface.fill((75, 27, 36))

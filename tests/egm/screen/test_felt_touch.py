@@ -37,7 +37,7 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     for part in list_felt_parts(view.table, picture._build_stage(view).layout) or ("",):
         shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
-        picture.draw(pygame.Surface(picture.pixels), shown)
+        picture.draw_view(pygame.Surface(picture.size_pixels), shown)
         x, y, w, h = find_felt_rect(picture._build_stage(shown).layout)
         cells = [r for r in painter.edged if x <= r[0] and r[0] + r[2] <= x + w and y <= r[1] <= y + h - r[3]]
         assert cells
@@ -56,7 +56,7 @@ def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, told):
     view = dict(felt_scenes(game, published, language, theme, layout))["settled"]
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
     words = [words for words, _ in painter.written]
     laid = dict(lay_out_felt(view.table, view.chips, layout.for_table_game()).chip_points)
     for each in view.show.play.settlements:

@@ -100,13 +100,13 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
     for layout in (LANDSCAPE, PORTRAIT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
-        surface = pygame.Surface(picture.pixels)
+        surface = pygame.Surface(picture.size_pixels)
         for language in ("en", "fr"):
             rest = build_idle_view(published, published[0], language, accepts=("language",))
             for page in pages:
                 view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
-                picture.draw(surface, view)
+                picture.draw_view(surface, view)
                 name = (language, layout.size, page.title.value)
                 lines |= {words for words, _, _ in watcher.written}
                 faults += [(*name, *spoilt) for spoilt in watcher.spoilt]

@@ -279,9 +279,9 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
     sound_store = SoundStore()
     sound_store.store_game_sounds(game)
     own = build_own_family_name(game)
-    most = max(map(abs, memoryview(sound_store.get("turn", own)).cast("h")))
+    most = max(map(abs, memoryview(sound_store.find_sound("turn", own)).cast("h")))
     assert 0.9 * CHANNEL_PEAKS["turn"] < most / 32767 <= CHANNEL_PEAKS["turn"]
-    soft = max(map(abs, memoryview(sound_store.get("win_1", own)).cast("h")))
+    soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 
     told = []
@@ -312,6 +312,6 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
     read_unchanged_file.cache_clear()
     changed = SoundStore()
     changed.store_game_sounds(game)
-    assert changed.get("turn", own) is None
-    assert changed.get("win_1", own) is not None
+    assert changed.find_sound("turn", own) is None
+    assert changed.find_sound("win_1", own) is not None
     assert "turn.wav: is not the file the machine read" in capfd.readouterr().err

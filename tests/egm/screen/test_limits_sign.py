@@ -69,7 +69,7 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
         if scene.startswith("help"):
             continue
         painter = picture.painter = RecordingPainter(theme)
-        picture.draw(pygame.Surface(picture.pixels), view)
+        picture.draw_view(pygame.Surface(picture.size_pixels), view)
         stage = picture._build_stage(view)
         least, most = format_table_limits(stage)
         small_print = f"Bets {least}\u2013{most}" if layout == "telephone" else f"Bets of {least} to {most}"
@@ -99,7 +99,7 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     picture = picture_by_layout[layout]
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
-    picture.draw(pygame.Surface(picture.pixels), idle)
+    picture.draw(pygame.Surface(picture.size_pixels), idle)
     stage = picture._build_stage(idle)
     expected = list_kind_limits(stage)
     if not expected:
@@ -122,7 +122,7 @@ def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(the
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
-    picture.draw(pygame.Surface(picture.pixels), idle)
+    picture.draw_view(pygame.Surface(picture.size_pixels), idle)
     stage = picture._build_stage(idle)
     cents, spots = idle.snapshot.denomination_cents, idle.table.spots
     for kind, least, most in zip(
@@ -142,7 +142,7 @@ def test_a_telephone_shows_the_malfunction_clause_as_large_as_other_texts(theme,
     picture = Picture(theme, layout=LAYOUTS["telephone"])
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
-    picture.draw(pygame.Surface(picture.pixels), idle)
+    picture.draw_view(pygame.Surface(picture.size_pixels), idle)
     clause = picture._build_stage(idle).texts.say(f"defect.{idle.snapshot.defect}")
     ((width, room),) = painter.widths[clause]
     assert width <= room

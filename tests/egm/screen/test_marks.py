@@ -129,7 +129,7 @@ def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, l
 def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, theme, outcomes):
     """And the quick-pick key is drawn wherever it can be touched."""
     picture = Picture(theme, scale=0.5)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     rest = build_idle_view(published, keno, "en")
     view = show_outcome(rest, keno, outcomes[keno.id].little)
     line = build_view_timeline(view, theme)
@@ -137,9 +137,9 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     assert not has_changed_marks_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     place = pygame.Rect(*(round(length / 2) for length in key))
-    picture.draw(surface, over)
+    picture.draw_view(surface, over)
     with_key = surface.subsurface(place).copy()
-    picture.draw(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
+    picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
     again, _ = apply_action(over, Action("mark", 5), theme)
     assert has_changed_marks_since_game(again)
@@ -314,7 +314,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
         lambda self, words, *rest, **more: drawn.append(words) or paragraph(self, words, *rest, **more),
     )
     picture = Picture(theme, scale=0.5)
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
     assert said in drawn
 
 

@@ -49,7 +49,7 @@ def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, th
     view, _ = apply_action(build_idle_view(on_offer, on_offer[0], "en"), Action("games"), theme)
     words = picture.read_aloud(view)
     for _, game in lay_out_game_tiles(view, LANDSCAPE):
-        assert picture.texts(view).choose_translation(game.title) in words
+        assert picture.find_texts(view).choose_translation(game.title) in words
     assert words.count("Bets ") == len(lay_out_game_tiles(view, LANDSCAPE))
     assert "SLOTS" in words
     assert "CLOSE" in words
@@ -115,7 +115,7 @@ class Beside(TextPainter):
 def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, language):
     picture = Picture(theme, layout=layout)
     view, _ = apply_action(build_idle_view(on_offer, on_offer[0], language), Action("games"), theme)
-    surface, drawn = pygame.Surface(picture.pixels), 0
+    surface, drawn = pygame.Surface(picture.size_pixels), 0
     painter = picture.painter = Beside(theme)
     for sheet in range(6):
         painter.begin()
@@ -137,7 +137,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     view = build_idle_view(on_offer, on_offer[13], language, bet_most_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
-    picture.draw(pygame.Surface(picture.pixels), apply_action(view, Action("games"), theme)[0])
+    picture.draw_view(pygame.Surface(picture.size_pixels), apply_action(view, Action("games"), theme)[0])
     written, texts = [words for words, _ in painter.written], Texts(language)
     shown = lay_out_game_tiles(apply_action(view, Action("games"), theme)[0], layout)
     said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
@@ -159,7 +159,7 @@ def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):
         view, _ = apply_action(build_idle_view((told,), told, "en"), Action("help"), theme)
         picture = Picture(theme)
         painter = picture.painter = Scribe(theme)
-        picture.draw(pygame.Surface(picture.pixels), view)
+        picture.draw_view(pygame.Surface(picture.size_pixels), view)
         lines = [words for words, _ in painter.written]
         if apart:
             assert any(f"11: 15 to 1 {apart.strip()} " in " ".join(line.split()) for line in lines)

@@ -11,7 +11,7 @@ from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout, is_inside
-from egm.screen.painter import Painter, Style
+from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
 from paytables import list_table_games
@@ -119,13 +119,13 @@ def spoilt(scenes, theme, layout):
     """What no eye should see in these scenes: words cut off, half covered, on others, or too small."""
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     whole = surface.get_rect()
     faults = []
     for name, view in scenes:
         watcher.begin()
-        picture.draw(surface, view)
-        notices = [picture.texts(view).say(key) for key in LEGAL]
+        picture.draw_view(surface, view)
+        notices = [picture.find_texts(view).say(key) for key in LEGAL]
         if name != "drawer":  # it slides over what it finds
             faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
@@ -187,7 +187,7 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     watcher.begin()
-    picture.draw(pygame.Surface(picture.pixels), scenes["asks-hold-1"])
+    picture.draw_view(pygame.Surface(picture.size_pixels), scenes["asks-hold-1"])
     held = [
         touch.rect for touch in picture.list_touches(scenes["asks-hold-1"]) if touch.action.name == "hold"
     ]
@@ -222,9 +222,9 @@ def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
     compared = 0
     for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
         for size in ("caption", "small", "body", "lead", "title"):
-            _, wider = words_in(painter.render_text("JOUER ACHÈTE", Style(face, size)), 2)
+            _, wider = words_in(painter.render_text("JOUER ACHÈTE", TextStyle(face, size)), 2)
             assert wider > 0, (face, size, "the words run together")
-            found, _ = words_in(painter.render_text("EH ÉH HÉ", Style(face, size)), 3)
+            found, _ = words_in(painter.render_text("EH ÉH HÉ", TextStyle(face, size)), 3)
             low = [box.bottom for box in found]
             assert max(low) - min(low) <= 1, (face, size, low)
             compared += 1
@@ -254,8 +254,8 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
             for y in range(5, layout.size[1], 41):
                 if picture.find_touched_action(view, x, y) is not None:
                     assert any(is_inside(touch.rect, x, y) for touch in touches)
-    surface = pygame.Surface(picture.pixels)
-    picture.draw(surface, rest)
+    surface = pygame.Surface(picture.size_pixels)
+    picture.draw_view(surface, rest)
     for touch in picture.list_touches(rest):
         box = pygame.Rect(*map(round, touch.rect))
         seen = {
@@ -272,18 +272,18 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
     """Within each touch point something is drawn that is not part of a larger drawing behind it."""
     picture = Picture(theme)
     picture.painter = TextPainter(theme)
-    surface, drawn, put = pygame.Surface(picture.pixels), [], picture.painter.put
+    surface, drawn, put = pygame.Surface(picture.size_pixels), [], picture.painter.draw_surface
 
     def note_and_put(image, at, *rest):
         drawn.append(image.get_rect(topleft=at))
         put(image, at, *rest)
 
-    monkeypatch.setattr(picture.painter, "put", note_and_put)
+    monkeypatch.setattr(picture.painter, "draw_surface", note_and_put)
     rest = build_idle_view(published, next(one for one in published if one.id == game_id), "en")
     marked, _ = apply_action(rest, Action("mark", 7), theme)
     for view in (rest, marked, *(apply_action(rest, Action(name), theme)[0] for name in ("help", "games"))):
         drawn.clear()
-        picture.draw(surface, view)
+        picture.draw_view(surface, view)
         for touch in picture.list_touches(view):
             key = pygame.Rect(*map(round, touch.rect)).inflate(4, 4)
             assert not touch.action.name or any(map(key.contains, drawn)), f"{touch.action}: nothing is drawn"
@@ -294,7 +294,7 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
 def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, layout):
     """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""
     picture = Picture(theme, layout=layout, scale=0.5)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     scenes = list(machine_scenes(published, "en", theme))
     for game in published:
         if game.id in {"orchard-picnic", "hold-fast", "river-wheel", "archipelago-keno"}:
@@ -304,7 +304,7 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
                 if name == "idle" or name.startswith(("asks", "marking", "recall", "help"))
             ]
     for name, view in scenes:
-        picture.draw(surface, view)
+        picture.draw_view(surface, view)
         places = [
             pygame.Rect(*map(round, place))
             for place in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
@@ -338,8 +338,8 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
         assert "drawer" not in {touch.action.name for touch in picture.list_touches(page)}
         seen = []
         for view in (page, replace(page, with_bench=False)):
-            surface = pygame.Surface(picture.pixels)
-            picture.draw(surface, view)
+            surface = pygame.Surface(picture.size_pixels)
+            picture.draw_view(surface, view)
             seen.append(surface.get_buffer().raw)
         assert seen[0] == seen[1]
         closed = apply_action(page, Action(name), theme)[0]
@@ -432,11 +432,11 @@ def test_drawing_changes_no_state_and_is_reproducible(published, outcomes, theme
     game = published[0]
     view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
-    first, second = pygame.Surface(one.pixels), pygame.Surface(one.pixels)
-    one.draw(first, view)
-    one.draw(first, build_idle_view(published, game, "en"))
-    one.draw(first, view)
-    other.draw(second, view)
+    first, second = pygame.Surface(one.size_pixels), pygame.Surface(one.size_pixels)
+    one.draw_view(first, view)
+    one.draw_view(first, build_idle_view(published, game, "en"))
+    one.draw_view(first, view)
+    other.draw_view(second, view)
     assert first.get_buffer().raw == second.get_buffer().raw
 
 
@@ -450,7 +450,7 @@ def test_reduced_motion_has_no_animation(published, outcomes, theme):
     scenes = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
     scenes |= dict(machine_scenes(published, "en", theme))
     picture = Picture(theme, scale=0.5)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     names = (
         "idle",
         "paying-ticket",
@@ -464,6 +464,6 @@ def test_reduced_motion_has_no_animation(published, outcomes, theme):
         view = scenes[name]
         frames = set()
         for i in range(4):
-            picture.draw(surface, replace(view, reduced_motion=True, now=view.now + 0.5 + i * 0.13))
+            picture.draw_view(surface, replace(view, reduced_motion=True, now=view.now + 0.5 + i * 0.13))
             frames.add(surface.get_buffer().raw)
         assert len(frames) == 1, name

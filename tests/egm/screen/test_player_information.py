@@ -69,7 +69,7 @@ def writing(layout_name):
     theme = load_theme()
     picture = Picture(theme, layout=LAYOUTS[layout_name])
     picture.painter = Writer(theme)
-    return picture, pygame.Surface(picture.pixels)
+    return picture, pygame.Surface(picture.size_pixels)
 
 
 def find_layout_name(layout):
@@ -80,7 +80,7 @@ def words_on(view, layout=LANDSCAPE):
     """Every text of the picture of a view."""
     picture, surface = writing(find_layout_name(layout))
     picture.painter.words, picture.painter.art_keys = [], []
-    picture.draw(surface, view)
+    picture.draw_view(surface, view)
     return picture.painter.words
 
 
@@ -473,10 +473,10 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
     won = apply_message(won, without.show.play.model_copy(update={"progressives": (hit,)}))
     picture = Picture(theme, scale=0.25)
-    surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).last_stop
+    surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
 
     def draw(view, since):
-        picture.draw(surface, replace(view, now=view.show.began + since))
+        picture.draw_view(surface, replace(view, now=view.show.began + since))
         return surface.get_view("2").raw
 
     def hear(view):
@@ -1015,13 +1015,13 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
     for game in published:
         watcher, panels = Picture(theme), []
         watcher.painter = Watcher(theme)
-        watcher.painter.panel = lambda rect, panels=panels, **_: panels.append(rect)
+        watcher.painter.draw_panel = lambda rect, panels=panels, **_: panels.append(rect)
         view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
         x, y, w, h = LANDSCAPE.field
         middle = y + h / 2
         for now, there in ((160.0, False), (101.0, game.family != "reels")):
             panels.clear()
-            watcher.draw(pygame.Surface(watcher.pixels), replace(view, now=now))
+            watcher.draw_view(pygame.Surface(watcher.size_pixels), replace(view, now=now))
             inside = [
                 one for one in panels if x < one[0] + one[2] / 2 < x + w and one[1] < middle < one[1] + one[3]
             ]

@@ -57,8 +57,12 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     view = reminded_view(published)
     game = published[0]
     spinning = show_outcome(view, game, outcomes[game.id].little)
-    assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, view)) is not None
-    assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, spinning)) is None
+    assert (
+        find_due_reminder(Stage(picture.painter, picture.find_texts(view), picture.layout, view)) is not None
+    )
+    assert (
+        find_due_reminder(Stage(picture.painter, picture.find_texts(view), picture.layout, spinning)) is None
+    )
     assert build_view_timeline(spinning, theme) is not None
 
 

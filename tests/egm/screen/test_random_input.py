@@ -27,7 +27,7 @@ INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outcomes, theme, layout, turns):
     hands = random.Random(7 if layout is LANDSCAPE else 11)
     picture = Picture(theme, scale=0.2, layout=layout)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     scenes = [view for _, view in machine_scenes(published, "fr", theme)]
     for game in published:
         if game.id in {"orchard-picnic", "archipelago-keno", "river-wheel", "hold-fast"}:
@@ -46,7 +46,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
         view, wishes = advance_time(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
-        view, more = apply_action(view, action, theme, picture.choices(view))
+        view, more = apply_action(view, action, theme, picture.list_choices(view))
         sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}
         if turn % 9 == 0:
             other = hands.choice(scenes)
@@ -58,7 +58,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
             )
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:
-            picture.draw(surface, view)
+            picture.draw_view(surface, view)
     assert sent <= INTENTS
     assert len(sent) > 6
 

@@ -20,13 +20,13 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
     for layout in (LANDSCAPE, PORTRAIT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
-        surface = pygame.Surface(picture.pixels)
+        surface = pygame.Surface(picture.size_pixels)
         for language in ("en", "fr"):
             rest = build_idle_view(published, published[0], language, accepts=("language", "service"))
             for page in pages:
                 view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
-                picture.draw(surface, view)
+                picture.draw_view(surface, view)
                 name = (language, layout.size, page.title.value)
                 faults += [(*name, *spoilt) for spoilt in watcher.spoilt]
                 for i, (words, box, size) in enumerate(watcher.written):
@@ -41,7 +41,9 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                     ]
                 if any(not table.rows for table in page.tables) and page.prompt is None:
                     empty += 1
-                    if picture.texts(view).say("page.none") not in [words for words, _, _ in watcher.written]:
+                    if picture.find_texts(view).say("page.none") not in [
+                        words for words, _, _ in watcher.written
+                    ]:
                         faults.append((*name, "does not say that there is nothing to show"))
                 offered = {one.id for one in page.actions if one.enabled}
                 stage = picture._build_stage(view)

@@ -19,7 +19,7 @@ from egm.screen.audio.cues import (
     is_allowed,
     list_cues_between,
 )
-from egm.screen.audio.scores import CUES, synthesise_cue
+from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
@@ -77,7 +77,7 @@ def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
     """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
     picture = Picture(theme)
     view = opened(rest, pages.menu())
-    places = picture.choices(view)
+    places = picture.list_choices(view)
     for number in range(len(places)):
         there = view
         for _ in range(number + 1):
@@ -100,7 +100,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
     for _ in range(6):
         seen |= set(written_on(picture, view))
         view, _ = touch(picture, view, theme, "rows", 1)
-    texts = picture.texts(view)
+    texts = picture.find_texts(view)
     for row in page.tables[0].rows:
         assert texts.choose_translation(row.cells[0].values) in seen
     for row in page.tables[1].rows:
@@ -179,7 +179,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
     view = opened(rest, pages.pattern("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
-    assert set(keys) <= set(CUES)
+    assert set(keys) <= set(SOUND_CUES)
     for volume in range(4):
         view = replace(view, volume=volume, now=view.now + 5)
         for tone in keys:
@@ -214,7 +214,7 @@ def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, l
 def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, outcomes, theme):
     """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
     picture = Picture(theme, scale=0.4)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     for game in published:
         outcome = outcomes[game.id].little or outcomes[game.id].feature
         view = opened(build_idle_view(published, published[0], "en"), pages.recall(game, outcome, 1))
@@ -223,7 +223,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
-        picture.draw(surface, replace(view, now=100 + min(line.last_stop, LONGEST)))
+        picture.draw_view(surface, replace(view, now=100 + min(line.last_stop, LONGEST)))
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 
@@ -234,7 +234,7 @@ def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, 
     view = opened(build_idle_view(published, game, "en"), gone)
     assert view.recall is None
     picture = Picture(theme, scale=0.4)
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
 
 
 @pytest.mark.parametrize("arrows_on", ["the page before", "this page", "the visit before"])
@@ -243,7 +243,7 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
     picture = Picture(theme)
 
     def press(view, name, char=""):
-        return apply_action(view, find_action_by_name(name, char), theme, picture.choices(view))
+        return apply_action(view, find_action_by_name(name, char), theme, picture.list_choices(view))
 
     view = rest
     if arrows_on != "this page":
@@ -264,7 +264,7 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
 def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.menu())
-    view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
+    view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
     view = opened(view, pages.meters())
     assert view.focused
 
@@ -273,14 +273,14 @@ def test_a_page_with_only_a_title_is_drawn(rest, theme):
     picture = Picture(theme, scale=0.4)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
     view = opened(rest, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,)))
-    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
     assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
 
 
 def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(rest, theme):
     picture = Picture(theme)
     words = picture.read_aloud(opened(rest, pages.meters()))
-    texts = picture.texts(rest)
+    texts = picture.find_texts(rest)
     for table in pages.meters().tables:
         for row in table.rows:
             assert all(
@@ -318,8 +318,8 @@ def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
     view = opened(rest, page)
     assert picture.read_aloud(view) == "Meters. Drop 12. Back"
     heads = set()
-    for _ in picture.choices(view):
-        view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
+    for _ in picture.list_choices(view):
+        view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
         heads.add(picture.read_aloud(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 

@@ -81,7 +81,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
     """When the show has ended, and on the idle screen that shows the last game."""
     picture = Picture(THEME)
     picture.painter = TextPainter(THEME)
-    surface, drawn = pygame.Surface(picture.pixels), {}
+    surface, drawn = pygame.Surface(picture.size_pixels), {}
     monkeypatch.setattr(
         reels,
         "_draw_cell",
@@ -95,7 +95,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
         idle = build_idle_view((game,), game, "en", last_display=outcome.to_json()["display"])
         for shown in (replace(view, now=100 + build_view_timeline(view, THEME).end), idle):
             drawn.clear()
-            picture.draw(surface, shown)
+            picture.draw_view(surface, shown)
             visible = {cell: symbol for cell, symbol in drawn.items() if cell[1] in range(len(window[0]))}
             assert visible == {
                 (reel, row): symbol for reel, column in enumerate(window) for row, symbol in enumerate(column)

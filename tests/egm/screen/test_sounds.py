@@ -28,10 +28,10 @@ from egm.screen.audio.cues import (
     list_loops_to_play,
 )
 from egm.screen.audio.making import COMMON_FAMILY, SoundStore, read_family_sounds
-from egm.screen.audio.mixer import Mixer
+from egm.screen.audio.mixer import SoundMixer
 from egm.screen.audio.scores import (
     CHANNEL_PEAKS,
-    CUES,
+    SOUND_CUES,
     build_cue_notes,
     list_common_cues,
     list_own_cues,
@@ -110,12 +110,12 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
         others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
-        for cue in ({"classic": tuple(CUES)} | others).get(family, few):
+        for cue in ({"classic": tuple(SOUND_CUES)} | others).get(family, few):
             data = synthesise_cue(cue, family)
             peak = loudest(data)
             assert peak > 1000, (family, cue)
             assert len(data) / 2 / SAMPLES_PER_SECOND < 14, (family, cue)
-            most[CUES[cue].channel] = max(most[CUES[cue].channel], peak)
+            most[SOUND_CUES[cue].channel] = max(most[SOUND_CUES[cue].channel], peak)
     most["touch_2"] = most["touch"]
     assert sum(most.values()) < 32767
     assert most["lead"] > 3 * most["music"]  # music stays under what tells of money
@@ -142,7 +142,7 @@ def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
         assert pitches == sorted(set(pitches))
 
 
-@pytest.mark.parametrize("cue", [name for name, how in CUES.items() if how.loop])
+@pytest.mark.parametrize("cue", [name for name, how in SOUND_CUES.items() if how.loop])
 def test_a_loop_repeats_without_a_click(cue):
     """Where the end meets the beginning the samples step no more than they do elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
@@ -154,13 +154,16 @@ def test_the_sound_process_returns_complete_sounds_and_refuses_unknown_families(
     sound_store = SoundStore()
     sound_store.request_families("keno")
     until = time.monotonic() + 60
-    while None in {sound_store.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
+    while (
+        None in {sound_store.find_sound(cue, "keno") for cue in ("credit", "key")}
+        and time.monotonic() < until
+    ):
         time.sleep(0.05)
     sound_store.close()
-    assert sound_store.get("credit", "keno") == synthesise_cue("credit", "keno")
-    assert sound_store.get("key", "keno") == synthesise_cue("key", "")
-    assert sound_store.get("credit", "aurora") is None
-    assert sound_store.get("../credit", "keno") is None
+    assert sound_store.find_sound("credit", "keno") == synthesise_cue("credit", "keno")
+    assert sound_store.find_sound("key", "keno") == synthesise_cue("key", "")
+    assert sound_store.find_sound("credit", "aurora") is None
+    assert sound_store.find_sound("../credit", "keno") is None
     asked = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
     refused = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
@@ -375,13 +378,13 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
     pygame.mixer.quit()
     sound_store = SoundStore()
-    deaf = Mixer(sound_store)
+    deaf = SoundMixer(sound_store)
     assert not deaf.on
     sounds = SoundPlayer(theme, deaf)
     view = show_outcome(rest, game, outcomes[game.id].little)
     sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    hearing = Mixer(sound_store)
+    hearing = SoundMixer(sound_store)
     assert hearing.on
     hearing.play("win_4", "comet", "lead", 1.0)
     assert not pygame.mixer.get_busy()

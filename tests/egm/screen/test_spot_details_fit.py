@@ -37,9 +37,9 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
     game, told = felt(name)
     view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     kinds = {spot.group: spot.id for spot in view.table.spots.values()}
     for spot in kinds.values():
-        picture.draw(surface, apply_action(view, Action("spot", spot), theme)[0])
+        picture.draw_view(surface, apply_action(view, Action("spot", spot), theme)[0])
     assert drawn.keys() == set(kinds.values())
     assert {spot: over for spot, over in drawn.items() if over > TOLERANCE} == {}

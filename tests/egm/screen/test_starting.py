@@ -63,8 +63,8 @@ def test_the_first_picture_names_the_step_of_the_start():
     assert waiting.scene is Scene.BOOT
     drawn = []
     for view in (waiting, View(), View(starting=StartUpActivity("unheard-of"))):
-        surface = pygame.Surface(picture.pixels)
-        picture.draw(surface, view)
+        surface = pygame.Surface(picture.size_pixels)
+        picture.draw_view(surface, view)
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]
     assert drawn[2] == drawn[1]

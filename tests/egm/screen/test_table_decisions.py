@@ -89,13 +89,13 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     for _ in range(3):
         before = at.view
         assert not is_key_lit(at.stage, "play")
-        at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
+        at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.list_choices(at.view))
         assert (wishes, at.view.focused, at.view.decision) == ((), False, before.decision)
-    at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.choices(at.view))
+    at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.list_choices(at.view))
     assert is_key_lit(at.stage, "play")
     assert format_key_label(at.stage, "play") == format_key_label(at.stage, "bet_max") == "SELECT"
-    place = picture.choices(at.view)[at.view.focus]
-    _, (wish,) = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
+    place = picture.list_choices(at.view)[at.view.focus]
+    _, (wish,) = apply_action(at.view, Action("play"), at.theme, picture.list_choices(at.view))
     assert (wish.name, wish.value) == (place.name, place.value)
 
 
@@ -122,7 +122,7 @@ def written(at):
     """What stands on the right glass."""
     picture = Picture(at.theme)
     painter = picture.painter = Scribe(at.theme)
-    picture.draw(pygame.Surface(picture.pixels), at.view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), at.view)
     x, y, w, h = picture.layout.right
     return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
 
@@ -146,7 +146,7 @@ def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, n
     waiting = {title: view for title, view in scenes if title.startswith("shared-waits")}
     picture = Picture(theme, layout=layout)
     for view in waiting.values():
-        picture.draw(pygame.Surface(picture.pixels), view)
+        picture.draw_view(pygame.Surface(picture.size_pixels), view)
         keys = {touch.action.name for touch in picture.list_touches(view)}
         assert keys.isdisjoint({"choose", "hold", "set_as"})
         assert not is_marking_decision(view)

@@ -212,14 +212,14 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
         player.does("spot", spot)
     picture = Picture(theme)
     picture.painter, written = TextPainter(theme), []
-    draw_text = picture.painter.text
+    draw_text = picture.painter.draw_text
 
     def note_and_draw(words, at, *rest, **options):
         written.append((words, at))
         return draw_text(words, at, *rest, **options)
 
-    monkeypatch.setattr(picture.painter, "text", note_and_draw)
-    picture.draw(pygame.Surface(picture.pixels), player.view)
+    monkeypatch.setattr(picture.painter, "draw_text", note_and_draw)
+    picture.draw_view(pygame.Surface(picture.size_pixels), player.view)
     points = dict(lay_out_felt(player.view.table, player.view.chips, LANDSCAPE).chip_points)
     bets = {spot: credits_ for spot, credits_ in player.bets.items() if spot in points}
     assert bets
@@ -351,24 +351,24 @@ def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(the
 def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme):
     _, _, view = table
     picture = Picture(theme)
-    places = picture.choices(view)
+    places = picture.list_choices(view)
     reached = []
     for _ in places:
-        view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
-        reached.append(picture.choices(view)[view.focus])
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
+        reached.append(picture.list_choices(view)[view.focus])
     assert set(reached) == set(places)
     free = {
         spot.id
         for spot in view.table.spots.values()
         if not find_closed_reason(spot, {}, build_bet_limits(view.snapshot))[0]
     }
-    while picture.choices(view)[view.focus].value not in free:
-        view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
-    spot = picture.choices(view)[view.focus].value
-    taken, wishes = apply_action(view, Action("bet_max"), theme, picture.choices(view))
+    while picture.list_choices(view)[view.focus].value not in free:
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
+    spot = picture.list_choices(view)[view.focus].value
+    taken, wishes = apply_action(view, Action("bet_max"), theme, picture.list_choices(view))
     assert [wish.name for wish in wishes] == ["bet"]
     assert taken.chips.bets[spot] > view.chips.bets.get(spot, 0)
-    _, wishes = apply_action(view, Action("play"), theme, picture.choices(view))
+    _, wishes = apply_action(view, Action("play"), theme, picture.list_choices(view))
     assert [wish.name for wish in wishes] == ["play"]
 
 

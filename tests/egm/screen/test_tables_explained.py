@@ -242,10 +242,10 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
         if spot_on(picture, replace(view, chips=replace(view.chips, open_part=str(part))))
     )
     view, laid = (replace(each, chips=replace(each.chips, open_part=str(page))) for each in (view, laid))
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     bright = []
     for each in (view, laid):
-        picture.draw(surface, each)
+        picture.draw_view(surface, each)
         x, y, w, h = (value * 0.5 for value in spot_on(picture, each)[0])
         part = surface.subsurface((round(x), round(y), round(w), round(h)))
         bright.append(float(np.mean(pygame.surfarray.array3d(part))))
@@ -259,7 +259,10 @@ def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, sai
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
     _, told = felt("quebec-baccarat")
     view = build_idle_view((told,), told, "fr", time_zone=zone)
-    assert Picture(theme).texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ") == said
+    assert (
+        Picture(theme).find_texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ")
+        == said
+    )
 
 
 # ---------------------------------------------------------------------- while the wheel turns
@@ -280,10 +283,10 @@ class Drawn(WordPainter):
 def test_the_layout_and_its_chips_stay_visible_while_wheel_or_dice_move(theme, name, layout):
     scenes = dict(felt_scenes(*felt(name), "en", theme, layout))
     picture = Picture(theme, layout=layout, scale=0.25)
-    surface, seen = pygame.Surface(picture.pixels), {}
+    surface, seen = pygame.Surface(picture.size_pixels), {}
     for scene in ("laid", "moving", "landed"):
         painter = picture.painter = Drawn(theme, 0.25)
-        picture.draw(surface, scenes[scene])
+        picture.draw_view(surface, scenes[scene])
         seen[scene] = painter.chips
     assert seen["moving"] == seen["landed"] == seen["laid"] > 8
 
@@ -334,12 +337,12 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=layout, scale=0.5)
     painter = picture.painter = Drawn(theme, 0.5)
-    surface = pygame.Surface(picture.pixels)
-    picture.draw(surface, view)
+    surface = pygame.Surface(picture.size_pixels)
+    picture.draw_view(surface, view)
     assert least in " ".join(painter.words)  # it may stand in two lines
     help_, _ = apply_action(view, Action("help"), theme)
     for sheet in range(1, 6):
-        picture.draw(surface, replace(help_, sheet=sheet))
+        picture.draw_view(surface, replace(help_, sheet=sheet))
     assert own in painter.words
     assert set(told.returns) <= {spot.group for spot in view.table.spots.values()}
     assert len(told.returns) > 20

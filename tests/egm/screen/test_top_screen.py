@@ -10,7 +10,7 @@ from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
 from egm.links.screen.client import ScreenClient
-from egm.screen.app import ScreenApp, Tap
+from egm.screen.app import ScreenApp, TouchPoint
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
@@ -56,9 +56,9 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
     later = replace(later, now=later.now + AMOUNT_ROLL_SECONDS)
     for seen, those in ((view, levels), (later, grown)):
         amounts.clear()
-        picture.draw(pygame.Surface(picture.pixels), seen)
+        picture.draw_view(pygame.Surface(picture.size_pixels), seen)
         drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-        told = [picture.texts(seen).money(one.amount_cents, "CAD") for one in those]
+        told = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in those]
         wanted = [int(c) for words in told for c in words if c.isdigit()]
         assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
@@ -80,7 +80,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
 ):
     picture = TopPicture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     faults = []
     scenes = list(machine_scenes(published, language, theme))
     for game in published:
@@ -94,7 +94,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
         scenes.append((f"{table}/idle", build_idle_view((told,), told, language)))
     for name, view in scenes:
         watcher.begin()
-        picture.draw(surface, view)
+        picture.draw_view(surface, view)
         assert picture.list_touches(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
@@ -112,7 +112,13 @@ class Still:
         self.unlocked = False
 
     def inputs(self):
-        return [Tap(0.5, 0.5), Tap(0.9, 0.95), Action("play"), Action("cash_out"), Action("service")]
+        return [
+            TouchPoint(0.5, 0.5),
+            TouchPoint(0.9, 0.95),
+            Action("play"),
+            Action("cash_out"),
+            Action("service"),
+        ]
 
     def frame(self):
         return None

@@ -61,7 +61,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
 def read_all(view, layout, kind=Picture):
     """Every text of a picture."""
     picture = kind(THEME, layout=layout)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     picture.painter = painter = Reader(THEME, picture.painter.scale)
     painter.surface = surface
     picture.draw(surface, view)
@@ -92,12 +92,12 @@ def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
         for state in ("tournament", "playing", "door_open", "tilt", "out_of_service"):
             shown = replace(view, snapshot=view.snapshot.model_copy(update={"state": state}))
             picture = Picture(THEME, layout=layout, scale=0.25)
-            picture.draw(pygame.Surface(picture.pixels), shown)
+            picture.draw_view(pygame.Surface(picture.size_pixels), shown)
             assert signs[-1] == banner, (scene, state)
     top = TopPicture(THEME, layout=layout, scale=0.25)
-    top.draw(pygame.Surface(top.pixels), view_of(language, **PLAYED))
+    top.draw_view(pygame.Surface(top.size_pixels), view_of(language, **PLAYED))
     assert signs[-1] == banner
-    picture.draw(pygame.Surface(picture.pixels), view_of(language))
+    picture.draw_view(pygame.Surface(picture.size_pixels), view_of(language))
     assert signs[-1] != banner
 
 

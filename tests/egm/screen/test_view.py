@@ -302,9 +302,9 @@ def test_the_drawers_message_disappears_after_a_while(rest, theme):
 
     def drawn(view):
         picture = Picture(theme, scale=0.3)
-        surface = pygame.Surface(picture.pixels)
-        picture.draw(surface, view)
-        box = picture.painter.box(picture.layout.drawer)
+        surface = pygame.Surface(picture.size_pixels)
+        picture.draw_view(surface, view)
+        box = picture.painter.scale_rect(picture.layout.drawer)
         return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
 
     later = {"now": told.now + RESULT_SECONDS}

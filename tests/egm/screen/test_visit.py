@@ -212,7 +212,7 @@ def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, 
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
     view = apply_message(View(now=100.0), build_snapshot(room.engine))
     utc = room.clock.now()
-    shown = Picture(theme).texts(view).clock(view.time_utc)
+    shown = Picture(theme).find_texts(view).clock(view.time_utc)
     assert shown == Texts("en", ZoneInfo("America/Toronto")).clock(utc.isoformat())
     assert shown != Texts("en", ZoneInfo("UTC")).clock(utc.isoformat())
     room.close()
@@ -521,10 +521,10 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
     for area in ("bear", "bear", "bear", "otter"):
         assert at.press("area", area) == ["bet"]
     chips = []
-    text = Painter.text
+    text = Painter.draw_text
     monkeypatch.setattr(
         Painter,
-        "text",
+        "draw_text",
         lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
     )
     draw_wheel_glasses(at.stage)

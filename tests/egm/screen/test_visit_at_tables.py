@@ -116,7 +116,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
-        visit.view, wishes = apply_action(visit.view, act, theme, picture.choices(visit.view))
+        visit.view, wishes = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
         visit.send(wishes)
         if turn % 7 == 3:
             visit.happen(EventType.BET, value=hands.choice(bare))
@@ -192,8 +192,8 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
             angles.append(math.degrees(math.atan2(y + h / 2 - middle, x + w / 2 - middle)))
 
     middle = 500.0
-    monkeypatch.setattr(painter, "art", seen)
-    monkeypatch.setattr(painter, "put", lambda *_: None)
+    monkeypatch.setattr(painter, "draw_cached_picture", seen)
+    monkeypatch.setattr(painter, "draw_surface", lambda *_: None)
     assert visit.press("play") == ["play"]
     assert visit.view.game.presentation["revolutions"] >= 7
     shown = visit.view.game.presentation | {"revolutions": revolutions}

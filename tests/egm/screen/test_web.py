@@ -23,7 +23,7 @@ from websockets.sync.client import connect
 
 import egm.screen.web as web_module
 from egm.links.screen.client import PollResult as NoNews
-from egm.screen.app import ScreenApp, Tap
+from egm.screen.app import ScreenApp, TouchPoint
 from egm.screen.audio.scores import synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.picture import Picture
@@ -100,7 +100,7 @@ def draw(web, view, tries=2000):
     for _ in range(tries):
         target = web.frame()
         if target is not None:
-            web.picture.draw(target, view)
+            web.picture.draw_view(target, view)
             web.show_frame()
             return
         pygame.time.wait(1)
@@ -231,7 +231,7 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
         draw(web, View(now=1.0))
         message = link.recv(timeout=20)
         width, height, count = struct.unpack(">HHH", message[:6])
-        assert (width, height, count) == (*web.picture.pixels, 1)
+        assert (width, height, count) == (*web.picture.size_pixels, 1)
         _, top, length = struct.unpack(">HHI", message[6:14])
         assert (top, message[14:16]) == (0, b"\xff\xd8"), "a whole frame first, as a JPEG"
         assert len(message) == 14 + length
@@ -252,7 +252,7 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
             if len(got) >= 2:
                 break
             pygame.time.wait(1)
-        assert got == [Tap(0.5, 0.25), Action("play")]
+        assert got == [TouchPoint(0.5, 0.25), Action("play")]
         draw(web, View(now=1.6))
         again = link.recv(timeout=20)
         assert len(again) < len(message) / 2, "only what changed"
@@ -268,7 +268,7 @@ def test_a_new_browser_replaces_the_last_one_which_is_informed(web):
             with pytest.raises(ConnectionClosed):
                 first.recv(timeout=20)
             draw(web, View(now=2.0))
-            assert second.recv(timeout=20)[:2] == struct.pack(">H", web.picture.pixels[0])
+            assert second.recv(timeout=20)[:2] == struct.pack(">H", web.picture.size_pixels[0])
 
 
 def test_a_port_in_use_is_named(web, theme):
@@ -287,7 +287,7 @@ def test_a_port_in_use_is_named(web, theme):
 def test_no_message_of_a_browser_breaks_the_screen(line):
     said = read_input(line)
     assert isinstance(said.has_shown_frame, bool)
-    assert said.input_action is None or isinstance(said.input_action, Tap | Action)
+    assert said.input_action is None or isinstance(said.input_action, TouchPoint | Action)
     assert said.room is None or choose_fitting_layout(said.room, portrait=False)[1] > 0
 
 
@@ -345,7 +345,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         picture = Faulty(theme, scale=0.1)
 
         def inputs(self):
-            return [Tap(0.0, 0.0), Tap(0.5, 0.5)]
+            return [TouchPoint(0.0, 0.0), TouchPoint(0.5, 0.5)]
 
         def frame(self):
             return None
@@ -443,16 +443,16 @@ def test_the_picture_has_the_size_that_the_browser_states(web):
         until(lambda: web.frame() is not None)
         before = web.picture
         link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
-        until(lambda: web.inputs() == [Tap(0.5, 0.5)])
+        until(lambda: web.inputs() == [TouchPoint(0.5, 0.5)])
         assert web.picture is before
         until(lambda: web.inputs() == [] and web.picture is not before)
-        assert web.picture.pixels == (810, 1440)
+        assert web.picture.size_pixels == (810, 1440)
         assert web.frame().get_size() == (810, 1440)
         web.frame().fill((9, 9, 9))
         web.show_frame()
         assert struct.unpack(">HH", link.recv()[:4]) == (810, 1440)
         link.send(json.dumps({"room": [960, 540], "shown": True}))
-        until(lambda: web.inputs() == [] and web.picture.pixels == (960, 540))
+        until(lambda: web.inputs() == [] and web.picture.size_pixels == (960, 540))
 
 
 def test_changed_rows_are_found_and_merged():

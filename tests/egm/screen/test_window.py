@@ -13,7 +13,7 @@ import pytest
 from egm.kernel.messages import Alive, Hello, decode
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibration
 from egm.links.screen.client import ScreenClient
-from egm.screen.app import ScreenApp, Tap, create_clients, is_staff_signed_in
+from egm.screen.app import ScreenApp, TouchPoint, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -36,7 +36,7 @@ def test_a_touch_is_a_fraction_of_the_picture(window):
     place = window._place
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=place.center))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=place.center))
-    (tap,) = [did for did in window.inputs() if isinstance(did, Tap)]
+    (tap,) = [did for did in window.inputs() if isinstance(did, TouchPoint)]
     assert tap.x == pytest.approx(0.5, abs=0.01)
     assert tap.y == pytest.approx(0.5, abs=0.01)
 
@@ -63,7 +63,7 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     mouse_of_touch(pygame.MOUSEBUTTONUP)
     finger(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
     first, second, third = window.inputs()
-    assert first == third == Tap(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
+    assert first == third == TouchPoint(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()
     x, y = window._place.topleft
     assert (second.x * window._place.width + x) / width == pytest.approx(0.25, abs=0.001)
@@ -156,7 +156,7 @@ def test_an_upright_display_gets_the_upright_picture(theme, window):
     window._display = pygame.display.set_mode((540, 960))
     window._fit_picture()
     assert window.picture.layout is PORTRAIT
-    assert window.frame().get_size() == window.picture.pixels
+    assert window.frame().get_size() == window.picture.size_pixels
 
 
 def test_every_key_name_has_a_key_code():
@@ -182,7 +182,7 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     for _ in range(3):
         assert app.run_frame()
     assert app.view.scene is Scene.BOOT
-    app.act(Action("play"))
+    app.apply_action(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.run_frame()
 

@@ -60,7 +60,7 @@ def test_of_two_machines_exactly_one_redeems_a_ticket(tmp_path):
         machine.join()
         assert machine.exitcode == 0
     assert sorted(number for number, _ in winners) == sorted(numbers)
-    by_ledger = {r.ticket.number: r.lock.by for r in office.store.iter_records(TicketState.REDEEMED)}
+    by_ledger = {r.ticket.number: r.current_lock.by for r in office.store.iter_records(TicketState.REDEEMED)}
     assert by_ledger == dict(winners)
     assert office.store.verify_moves() == 40 * 4
 

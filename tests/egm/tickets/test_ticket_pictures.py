@@ -92,7 +92,7 @@ def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
 
 def inked(template, ticket, language):
     """The box of ink of each line and of the bar code, each drawn alone by the renderer's own hands."""
-    texts = template.texts(ticket, language)
+    texts = template.build_texts(ticket, language)
     for line in template.lines:
         if texts[line.name]:
             alone = Image.new("1", SIZE, 1)

@@ -69,9 +69,9 @@ class Reader(Painter):
         super().__init__(theme)
         self.read = []
 
-    def text(self, words, *args, **how):
+    def draw_text(self, words, *args, **how):
         self.read.append(words)
-        return super().text(words, *args, **how)
+        return super().draw_text(words, *args, **how)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
     drawn = Reader(load_theme())
     picture = Picture(drawn.theme)
     picture.painter = drawn
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     hello = decode(encode(Hello(words=WITH_JUKEBOX.texts_by_language)))
     for language, line, song, notice in (
         ("en", "Jukebox", "Song", "Song 7 is playing."),
@@ -121,7 +121,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
     ):
         now = build_snapshot(rig.engine).model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
-            picture.draw(
+            picture.draw_view(
                 surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
             )
             assert due in drawn.read

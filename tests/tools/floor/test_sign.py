@@ -122,10 +122,13 @@ def test_what_a_broker_had_kept_is_no_sign_of_life():
 def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_none(layout):
     pygame.font.init()
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
-    surface = pygame.Surface(picture.pixels)
+    surface = pygame.Surface(picture.size_pixels)
     written, drums = [], []
-    text, original = picture.painter.text, picture.painter.find_or_create
-    picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
+    text, original = picture.painter.draw_text, picture.painter.find_or_create
+    picture.painter.draw_text = lambda words, *rest, **more: (
+        written.append(words),
+        text(words, *rest, **more),
+    )[1]
     picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
     sign.update_value(told(1, 1_234_56), 0)

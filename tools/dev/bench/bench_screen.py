@@ -82,7 +82,7 @@ def _frames() -> Iterator[Figure]:
         def draw(i: int) -> None:
             view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called within this iteration)
             share = i * len(scenes) % _FRAMES / _FRAMES  # noqa: B023 (as above)
-            drawn.draw(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
+            drawn.draw_view(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
 
         _measure(draw)  # the first pass fills the caches
         median, slow = _percentiles(draw)
@@ -223,7 +223,7 @@ def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
             raise TimeoutError("the browser screen wanted no frame for 10 s")
         time.sleep(0.0005)
     before = web.bytes_sent
-    web.picture.draw(target, view)
+    web.picture.draw_view(target, view)
     web.show_frame()
     if web.bytes_sent > before:
         link.recv(timeout=10)

@@ -42,7 +42,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
         layout, scale = choose_fitting_layout(size, portrait=False)
         picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
         above = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
-        surface = pygame.Surface(picture.pixels).convert()
+        surface = pygame.Surface(picture.size_pixels).convert()
         for language in ("en", "fr"):
             scenes = [("machine", name, view) for name, view in machine_scenes(views, language, theme)]
             closed = build_idle_view(views, views[0], language, accepts=("language", "service"))
@@ -58,12 +58,12 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
                 ]
             for group, name, view in scenes:
                 place = f"{language}-{size[0]}x{size[1]}"
-                picture.draw(surface, view)
+                picture.draw_view(surface, view)
                 path = folder / f"{group}-{name}-{place}.png"
                 pygame.image.save(surface, path)
                 yield path
                 if name in ABOVE:
-                    above.draw(surface, view)
+                    above.draw_view(surface, view)
                     path = folder / f"{group}-top-{name}-{place}.png"
                     pygame.image.save(surface, path)
                     yield path

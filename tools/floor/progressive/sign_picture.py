@@ -4,7 +4,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.picture import Picture
 from egm.screen.scenes.odometer import draw_odometer
 from egm.screen.scenes.stage import Stage, draw_frame_lamps
@@ -70,17 +70,19 @@ def _draw_plate(
     head = stage.theme.sizes[size] * 1.5
     names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in texts_of_languages)
     paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
-    p.text(
+    p.draw_text(
         _LANGUAGE_SEPARATOR.join(names),
         (x + w / 2, y + head / 2),
-        Style("heavy", size, paint, 1.5),
+        TextStyle("heavy", size, paint, 1.5),
         width=w - 8,
     )
     if plate.win is not None:
         money = stage.texts.money(plate.win.amount_cents, currency)
         winner_text = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
-        p.text(winner_text, (x + w / 2, y + h + head * 0.4), Style("heavy", "title", "win"), width=w - 8)
+        p.draw_text(
+            winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width=w - 8
+        )
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
         _draw_no_amount(stage, texts_of_languages, drums)
@@ -94,7 +96,7 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
     x, y, w, h = rect
     tall = min(h * 0.8, 200.0)
     top = y + (h - tall) / 2
-    stage.painter.panel(
+    stage.painter.draw_panel(
         (x + w * 0.12, top, w * 0.76, tall), radius=24, fill=(40, 22, 4, 255), edge="amber", line=4
     )
     lines = [texts.say("progressive.stale") for texts in texts_of_languages]
@@ -102,7 +104,7 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):
         at = (x + w / 2, top + tall * (i + 1) / (len(lines) + 1))
-        stage.painter.text(line, at, Style("heavy", "title", "amber"), width=w * 0.7)
+        stage.painter.draw_text(line, at, TextStyle("heavy", "title", "amber"), width=w * 0.7)
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
@@ -117,4 +119,4 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     paint = stage.painter.get_faded_colour(
         "alarm" if is_alarm else "win", 1.0 if is_alarm or is_bright else 0.3
     )
-    stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)
+    stage.painter.draw_shade((wide - 66, high - 52, 28, 28), paint, 14)

@@ -88,7 +88,7 @@ class SignFile:
         lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
         if now_ns - self._began_ns < (_STILL_PICTURE_NS if lit else VALUE_STALE_NS):
             return True
-        surface = pygame.Surface(self._picture.pixels)
+        surface = pygame.Surface(self._picture.size_pixels)
         self._picture.paint(surface, plates, now_ns, self._currency)
         pygame.image.save(surface, self._path)
         return False
