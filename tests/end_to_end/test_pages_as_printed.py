@@ -100,6 +100,7 @@ PRINTED = {
     "meters": (0, r"^machine EGM-0000001, rules generic, amounts in minor units of USD, entry \d+, [\d-]{10} [\d:]{8} UTC\nmachine key [0-9a-f-]{19}, head [0-9a-f]{16}\nmeter +value  unit\n─+  ─+  ─+\n(.*\n)*power_resets +0{9}1  times", ""),
     "audit export audit.jsonl": (0, r"^audit\.jsonl: [\d,]+ entries, machine key [0-9a-f-]{19}\n$", ""),
     "audit verify audit.jsonl": (0, r"^audit\.jsonl +machine EGM-0000001, key .*\n  [\d,]+ entries chained to (.*\n)+  nothing wrong\n$", ""),
+    "meters --file audit.jsonl": (0, r"^machine EGM-0000001, rules generic, amounts in minor units of USD, entry \d+, [\d-]{10} [\d:]{8} UTC\nmachine key [0-9a-f-]{19}, head [0-9a-f]{16}\nmeter +value  unit\n─+  ─+  ─+\n(.*\n)*power_resets +0{9}1  times", ""),
     "audit inspect": (0, r"^first copy: intact up to entry \d+; nothing wrong\nsecond copy: (.*\n)+challenge [0-9a-f]+\n$", ""),
     "memory show": (0, r"^medium  folder +label +MiB free\n(.*\n){3}both media are this machine's\n$", ""),
     "game check maple-classic": (0, r"(.*\n)+maple-classic 1\.\d+\.\d+ is valid.*; SHA-256 [0-9a-f]{64}\n$", ""),

@@ -110,7 +110,7 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
         _draw_reel_glass(stage, grid, reel)
 
 
-def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, since: float) -> None:
+def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, elapsed_seconds: float) -> None:
     """Draw the next window of a cascade, into which the new symbols drop from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)

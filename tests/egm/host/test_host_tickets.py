@@ -8,7 +8,7 @@ import pytest
 import egm.profiles
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import Barcode, PrintState, Returned, ReturnReason
+from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
 from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -454,7 +454,7 @@ def test_the_host_learns_of_a_ticket_given_back_between_lock_and_order(make, mon
     rig.offer_ticket(FIRST)
     monkeypatch.setattr(rig.hands, "stack", lambda _: None)  # the ticket is returned before the order
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    returned = Returned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
+    returned = PaperReturned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.happen(event)
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import Barcode, PrintState, Returned, ReturnReason
+from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
@@ -355,7 +355,7 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
         patch.setattr(rig.hands, "stack", lambda _: None)  # the acceptor returns the ticket before the order
         rig.offer_ticket(number)
     assert rig.store.get(number).state is TicketState.PENDING
-    returned = Returned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
+    returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.happen(event)
     assert (rig.store.get(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)

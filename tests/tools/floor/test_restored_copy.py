@@ -22,7 +22,7 @@ from tools.floor.progressive.store import SqliteStore
 
 SECOND_NS = 1_000_000_000
 OFTEN = Fraction(2, 5)
-LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden=Fraction(1, 70))
+LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden_share=Fraction(1, 70))
 POOL = ProgressivePool(
     definition=replace(LEVEL, chance=replace(LEVEL.chance, odds=OFTEN)),
     game="game",
