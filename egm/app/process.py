@@ -258,7 +258,7 @@ class MachineProcess:
     def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
         cabinet = self._file.machine
-        first = self._create_machine(journal, Position(count=cabinet.positions))
+        first = self._create_machine(journal, Position(position_count=cabinet.positions))
         record_clock_trust(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:

@@ -157,7 +157,7 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
         coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
-        position=machine.position.number if machine.position.count > 1 else 0,
+        position=machine.position.number if machine.position.position_count > 1 else 0,
         form_first=not hand_pays.handpay_can_be_settled(machine, request),
         ticket=ticket,
     )
@@ -165,7 +165,7 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 def _has_other_handpay(machine: Machine) -> bool:
     """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
-    position_number, count = machine.position.number, machine.position.count
+    position_number, count = machine.position.number, machine.position.position_count
     other_positions = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
         machine.journal.state(machine.storage_keys.build_stored_name(MoneyKey.HANDPAY, other)) is not None

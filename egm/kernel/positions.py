@@ -24,7 +24,7 @@ class Position:
     """A player position: its number, from 1, and the number of positions of the machine."""
 
     number: int = 1
-    count: int = 1
+    position_count: int = 1
 
     def name_credit_account(self, kind: str) -> str:
         """Return the name of this player position's account for credits of one kind."""
@@ -33,4 +33,4 @@ class Position:
     @property
     def dims(self) -> dict[str, str | int]:
         """Return the meter dimensions that name this player position; empty if it is the machine's only one."""
-        return {"position": self.number} if self.count > 1 else {}
+        return {"position": self.number} if self.position_count > 1 else {}

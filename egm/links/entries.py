@@ -38,7 +38,7 @@ class PollFailed:
     host: str
     poll: str
     """The command code of the poll, two hexadecimal digits."""
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     """The reason why the machine could not answer."""
 
 
@@ -47,7 +47,7 @@ class SoftwareNotSigned:
     """The ROM signature that a SAS host requested could not be computed."""
 
     host: str
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     """The reason why the signature could not be computed."""
 
 

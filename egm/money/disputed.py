@@ -260,7 +260,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
     entry_record = DisputeRuled(
-        **build_ruling_details(machine, event), disputed=disputed.journal_details, amount_cents=amount_cents
+        **build_ruling_details(machine, event), dispute=disputed.journal_details, amount_cents=amount_cents
     )
     ruling = DisputeRuling(disputed_amount=disputed, amount_cents=amount_cents, entry_record=entry_record)
     if disputed.set_aside_cents:
@@ -326,7 +326,8 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         state[MoneyKey.RULING] = None
     if redeems:
         entry_record = replace(
-            entry_record, commitment=compute_number_commitment(machine, _read_full_number(machine, disputed))
+            entry_record,
+            number_commitment=compute_number_commitment(machine, _read_full_number(machine, disputed)),
         )
         state.update(build_anchor_state(machine))
     machine.post(

@@ -54,8 +54,8 @@ class BillNotStacked:
     """An ordered bill did not reach the box, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
-    why: str
-    disputed: DisputeDetails | None = omit_if_default(None)
+    reason: str = field(metadata=stored_as("why"))
+    dispute: DisputeDetails | None = omit_if_default(None, key="disputed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class TicketIn:
 
     amount_cents: Cents
     number: Masked
-    commitment: str = omit_if_default("")
+    number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 
@@ -74,8 +74,8 @@ class TicketNotStacked:
 
     amount_cents: Cents
     number: Masked
-    why: str
-    disputed: DisputeDetails | None = omit_if_default(None)
+    reason: str = field(metadata=stored_as("why"))
+    dispute: DisputeDetails | None = omit_if_default(None, key="disputed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class TicketDisputed:
 
     amount_cents: Cents
     number: Masked
-    disputed: DisputeDetails
+    dispute: DisputeDetails = field(metadata=stored_as("disputed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ BILL_REJECTED: Final = EntryDeclaration(
 class CoinInDisputed:
     """Coins were accepted, and it is disputed how many."""
 
-    disputed: DisputeDetails
+    dispute: DisputeDetails = field(metadata=stored_as("disputed"))
 
 
 #: The transfers when coins are accepted: to the player's credit, and to the hopper or the drop box.
@@ -257,7 +257,7 @@ class TicketOut:
     """A ticket's bar code is printed: the reserved credit has become the ticket."""
 
     cash_out: CashOutRecord = inline_record()
-    commitment: str = omit_if_default("")
+    number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 
@@ -274,7 +274,7 @@ class CashOutVoided:
     """A payout failed; the unpaid amount is on the credit meter again."""
 
     cash_out: CashOutRecord = inline_record()
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 VOUCHER_REQUEST: Final = EntryDeclaration(
@@ -359,7 +359,7 @@ class CoinsOutOfVoided:
     payment_method: Literal["coins"] = field(metadata=stored_as("way"))
     """The payment method of the cash-out: coins."""
     amount_cents: Cents
-    coins: Positive
+    ordered_coins: Positive = field(metadata=stored_as("coins"))
     """The number of coins ordered."""
     paid_coins: Count
     doubt_reason: str = omit_if_default("", key="doubt")
@@ -565,10 +565,10 @@ class DisputeReleased:
 class DisputeRuled(RulingDetails):
     """Staff have ruled on a disputed amount."""
 
-    disputed: DisputeDetails = inline_record()
+    dispute: DisputeDetails = inline_record()
     amount_cents: Count
     """The amount awarded to the player."""
-    commitment: str = omit_if_default("")
+    number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the full number of the ticket that the ruling redeems."""
 
 
@@ -664,7 +664,7 @@ class OrphanTicket(_OrphanRuling):
     """The kind of unclaimed money in the register: always `ticket`."""
     amount_cents: Cents
     number: Masked
-    commitment: str = omit_if_default("")
+    number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 

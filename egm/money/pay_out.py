@@ -248,7 +248,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     )
     machine.post(
         VOUCHER_OUT,
-        TicketOut(cash_out=pay_out, commitment=compute_number_commitment(machine, number)),
+        TicketOut(cash_out=pay_out, number_commitment=compute_number_commitment(machine, number)),
         entry_id=f"{pay_out.id}.printed",
         ref=pay_out.id,
         state={
@@ -420,7 +420,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         id=pay_out.id,
         payment_method="coins",
         amount_cents=pay_out.amount_cents,
-        coins=pay_out.ordered_coins,
+        ordered_coins=pay_out.ordered_coins,
         paid_coins=paid_coins_count,
         coin_cents=coin_cents,
         doubt_reason=uncertainty,
@@ -483,7 +483,7 @@ def post_coins(machine: Machine, _: Event) -> None:
             id=dispensed_coins.id,
             payment_method=dispensed_coins.payment_method,
             amount_cents=dispensed_coins.amount_cents,
-            coins=dispensed_coins.coins,
+            ordered_coins=dispensed_coins.ordered_coins,
             paid_coins=dispensed_coins.paid_coins,
             doubt_reason=dispensed_coins.doubt_reason,
             in_coins=dispensed_coins.coin_payout,
@@ -547,7 +547,7 @@ def _void_payout(
     remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,
-        CashOutVoided(cash_out=pay_out, why=reason),
+        CashOutVoided(cash_out=pay_out, reason=reason),
         entry_id=f"{pay_out.id}.void",
         ref=pay_out.id,
         state={

@@ -191,7 +191,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
             **build_ruling_details(machine, event),
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
-            commitment=ticket_ledger.compute_number_commitment(machine, ticket.number),
+            number_commitment=ticket_ledger.compute_number_commitment(machine, ticket.number),
         ),
         entry_id=f"{redemption_id}.in",
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),

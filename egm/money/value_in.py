@@ -210,7 +210,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         TicketIn(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
-            commitment="" if number is None else compute_number_commitment(machine, number),
+            number_commitment="" if number is None else compute_number_commitment(machine, number),
         ),
         entry_id=f"{paper.id}.in",
         ref=paper.id,
@@ -238,7 +238,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
         TicketDisputed(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
-            disputed=disputed.journal_details,
+            dispute=disputed.journal_details,
         ),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
@@ -302,11 +302,11 @@ def _void_reservation(
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.masked_ticket_number:
         ticket_details = TicketNotStacked(
-            amount_cents=paper.amount_cents, number=paper.masked_ticket_number, why=reason, disputed=details
+            amount_cents=paper.amount_cents, number=paper.masked_ticket_number, reason=reason, dispute=details
         )
         machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
-        bill_details = BillNotStacked(amount_cents=paper.amount_cents, why=reason, disputed=details)
+        bill_details = BillNotStacked(amount_cents=paper.amount_cents, reason=reason, dispute=details)
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
@@ -417,7 +417,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
     else:
         machine.post(
             COIN_IN_DISPUTED,
-            CoinInDisputed(disputed=disputed.journal_details),
+            CoinInDisputed(dispute=disputed.journal_details),
             transfers=transfers,
             counts=counts,
             state={MoneyKey.COIN_EVENTS: event_position, **disputed.opening_state},

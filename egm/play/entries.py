@@ -103,7 +103,7 @@ class ReplayDifference:
     """The draws of a decided game no longer give its recorded outcome; it is paid as recorded."""
 
     play_id: str
-    why: str
+    difference: str = field(metadata=stored_as("why"))
     win_cents: Count
 
 

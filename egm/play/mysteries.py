@@ -62,7 +62,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             pool=level,
             play_id=game.play_id,
             amount_cents=prize.amount_cents,
-            why=reason,
+            reason=reason,
             ruling=None,
             won=prize.model_dump(mode="json"),
         )
@@ -180,15 +180,15 @@ def _build_claim_state(
     record = ClaimRecord(
         pool=level,
         level=_find_level_name(game, level),
-        mystery=True,
-        after=prize.sequence,
+        is_mystery=True,
+        contribution_number=prize.sequence,
         shown_cents=prize.amount_cents,
         play_id=game.play_id,
         game=game.game.id,
         at_utc=machine.clock.now().isoformat(),
         amount_cents=prize.amount_cents,
-        way=payment_method,
-        unanswered=False,
+        payment_method=payment_method,
+        is_unanswered=False,
     )
     return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
 

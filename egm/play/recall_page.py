@@ -50,7 +50,7 @@ class RecallListPage(MenuPage):
             _build_play_row(machine, play)
             for play in recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX)
         )
-        position_column = ("position",) if machine.position.count > 1 else ()
+        position_column = ("position",) if machine.position.position_count > 1 else ()
         table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
@@ -229,7 +229,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
     return PageRow(
         cells=(
             build_time_text(play.start.time_utc.isoformat()),
-            *((build_number_text(play.position),) if machine.position.count > 1 else ()),
+            *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
             _find_game_title(machine, _read_start(play).game),
             build_money_text(play.bet_cents),
             build_plain_text("") if play.win_cents is None else build_money_text(play.win_cents),
@@ -270,7 +270,11 @@ def _build_play_tables(
     paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start.time_utc.isoformat())),
-        *((("column.position", build_number_text(play.position)),) if machine.position.count > 1 else ()),
+        *(
+            (("column.position", build_number_text(play.position)),)
+            if machine.position.position_count > 1
+            else ()
+        ),
         ("column.game", _find_game_title(machine, game.game)),
         ("recall.version", build_plain_text(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", build_money_text(game.credit_before_cents)),

@@ -69,7 +69,7 @@ def _record_replay_difference(machine: Machine, game: GameRecord, error: Excepti
     if not machine.journal.has_transaction(entry_id):
         machine.post(
             GAME_DIFFERS,
-            ReplayDifference(play_id=game.play_id, why=str(error), win_cents=game.returned_cents),
+            ReplayDifference(play_id=game.play_id, difference=str(error), win_cents=game.returned_cents),
             entry_id=entry_id,
         )
     machine.notice = Notice(code="game_differs", severity="alarm")

@@ -76,7 +76,7 @@ def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator
 
     The hand is this position's own, or that of a seat that the machine does not have.
     """
-    own_seat, seats = machine.position.number - 1, machine.position.count
+    own_seat, seats = machine.position.number - 1, machine.position.position_count
     for spot in spots:
         if spot.hand_of is not None and (spot.hand_of == own_seat or spot.hand_of >= seats):
             yield spot.id
@@ -274,7 +274,7 @@ def _post_returned_bets(
         TableBetsReturned(
             game=table.game,
             denomination_cents=table.denomination_cents,
-            why=reason,
+            return_reason=reason,
             amount_cents=returned_cents,
         ),
         transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),

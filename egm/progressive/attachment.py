@@ -90,10 +90,12 @@ class ProgressiveLinkService:
             progress = self._read_link_progress(level)
             self._link.restore_contributions(
                 level,
-                progress.counted,
-                self._iter_recorded_contributions(level, progress.counted, progress.since),
+                progress.counted_number,
+                self._iter_recorded_contributions(
+                    level, progress.counted_number, progress.uncounted_since_sequence
+                ),
             )
-            self._link.restore_shown_amount(level, progress.shown_cents, progress.falls)
+            self._link.restore_shown_amount(level, progress.shown_cents, progress.fall_count)
         self._machine.component(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
@@ -129,10 +131,17 @@ class ProgressiveLinkService:
         for sequence in [s for s in entry_sequences if s <= feeder.last_counted]:
             del entry_sequences[sequence]
         if feeder.pending_contributions:
-            since = entry_sequences.get(feeder.last_counted + 1, self._read_link_progress(pool).since + 1) - 1
+            since = (
+                entry_sequences.get(
+                    feeder.last_counted + 1, self._read_link_progress(pool).uncounted_since_sequence + 1
+                )
+                - 1
+            )
         else:
             since = self._machine.journal.sequence
-        return ContributionStatus(counted=feeder.last_counted, since=since, falls=feeder.fall_count)
+        return ContributionStatus(
+            counted_number=feeder.last_counted, uncounted_since_sequence=since, fall_count=feeder.fall_count
+        )
 
     def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
@@ -150,7 +159,7 @@ class ProgressiveLinkService:
     def handle_disconnection(self, why: str) -> None:
         """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
         self._link.handle_disconnection()
-        self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
+        self._machine.post(LINK_DISCONNECTED, LinkDisconnected(reason=why))
         self._schedule_send_and_submit()
 
     def process_message(self, message: FromController) -> None:
@@ -185,23 +194,23 @@ class ProgressiveLinkService:
             machine=self._machine_id,
             level=record.pool,
             claim=name,
-            after=record.after,
+            after=record.contribution_number,
             shown_cents=record.shown_cents,
             combination=f"{record.game} {record.level}",
             at_utc=record.at_utc,
-            share=record.share,
+            share=record.won_share,
         )
-        if record.way is not None:
+        if record.payment_method is not None:
             commit = Commit(
                 machine=self._machine_id,
                 level=record.pool,
                 claim=name,
                 amount_cents=record.amount_cents or 0,
-                way=record.way,
+                way=record.payment_method,
             )
             self._link.report_payment(commit, claim, now_ns)
             return
-        if record.mystery:
+        if record.is_mystery:
             self._link.open_claim(claim, now_ns)
             return
         self._link.open_hit_claim(claim, now_ns)
@@ -227,7 +236,9 @@ class ProgressiveLinkService:
             )
             if [contribution.sequence for contribution in contributions] == [progress.sequence]:
                 return contributions
-        return list(self._iter_recorded_contributions(level, after_contribution, progress.since))
+        return list(
+            self._iter_recorded_contributions(level, after_contribution, progress.uncounted_since_sequence)
+        )
 
     def _iter_recorded_contributions(
         self, level: str, after_contribution: int, since: int
@@ -255,9 +266,9 @@ class ProgressiveLinkService:
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
                 record.pool == level
-                and record.after > counted_sequence
-                and record.way != "void"
-                and not record.mystery
+                and record.contribution_number > counted_sequence
+                and record.payment_method != "void"
+                and not record.is_mystery
             ):
                 claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return claims

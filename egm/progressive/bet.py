@@ -102,7 +102,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         table = None if standing_table is None else standing_table.table_state
         at = game.with_table_state(table)
         wager = at.build_wager(selection.bet_credits, **selection.options)
-        has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count
+        has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.position_count
         if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
             return None
         limit_cents = machine.profile.play.win_limit_cents

@@ -28,14 +28,14 @@ class DisplayedAmount:
 class ContributionStatus:
     """How many of this machine's contributions to a progressive level its controller has counted.
 
-    ``counted`` is the number of the last counted contribution. ``since`` is the number of a journal entry after
-    which all contributions not yet counted were recorded. ``falls`` is how often the level's amount has been
-    lowered.
+    ``counted_number`` is the number of the last counted contribution. ``uncounted_since_sequence`` is the
+    number of a journal entry after which all contributions not yet counted were recorded. ``fall_count`` is
+    how often the level's amount has been lowered.
     """
 
-    counted: int
-    since: int
-    falls: int
+    counted_number: int
+    uncounted_since_sequence: int
+    fall_count: int
 
 
 class LevelDisplay(Protocol):

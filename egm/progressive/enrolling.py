@@ -90,7 +90,7 @@ def record_certificate_at_start(
     except EnrolmentError as error:
         machine.post(
             ENROLMENT_REFUSED,
-            EnrolmentRefused(step="start", why=error.code, values=error.values, persons=()),
+            EnrolmentRefused(step="start", reason=error.code, values=error.values, persons=()),
         )
 
 
@@ -150,7 +150,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
         ENROLMENT_REFUSED,
         EnrolmentRefused(
             step=event.read_payload(EnrolmentForm).step,
-            why=code,
+            reason=code,
             values=values,
             persons=tuple(list_event_persons(machine, event)),
         ),

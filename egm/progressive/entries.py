@@ -298,7 +298,7 @@ class MessageRefused:
 class LinkDisconnected:
     """The connection to the progressive controller was lost."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,7 +364,7 @@ class EnrolmentRefused:
 
     step: Literal["request", "answer", "enrol", "start"]
     """The step that failed: writing the request, reading the answer, accepting it, or the start with it."""
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     """The code of the error."""
     values: Mapping[str, JSON]
     """The values of the error's text, which depend on the code."""

@@ -65,7 +65,7 @@ class GameHit:
     level: str
     claim: str | None
     amount_cents: int | None
-    unanswered: bool = False
+    is_unanswered: bool = False
     """Whether an attendant settled the hit at the amount shown, because no controller replied."""
 
 
@@ -226,15 +226,15 @@ def build_step_state(
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=claimed_hit.pool,
             level=claimed_hit.level,
-            after=claimed_hit.contribution_number,
-            share=claimed_hit.won_share,
+            contribution_number=claimed_hit.contribution_number,
+            won_share=claimed_hit.won_share,
             shown_cents=claimed_hit.shown_cents,
             play_id=game.play_id,
             game=game.game.id,
             at_utc=machine.clock.now().isoformat(),
             amount_cents=None,
-            way=None,
-            unanswered=False,
+            payment_method=None,
+            is_unanswered=False,
         )
         for claim, claimed_hit in progressive_round.hit_by_claim_id.items()
     }
@@ -291,7 +291,7 @@ def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
         level=hit.level,
         claim=hit.claim_id,
         amount_cents=hit.amount_cents if record is None else record.amount_cents,
-        unanswered=record is not None and record.unanswered,
+        is_unanswered=record is not None and record.is_unanswered,
     )
 
 
@@ -322,7 +322,7 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
     for award in list_awards(machine, game):
         record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if record is not None:
-            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, way=payment_method)
+            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, payment_method=payment_method)
     return state
 
 
@@ -340,7 +340,7 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
             level=award.level,
             amount_cents=award.amount_cents,
             payment_method=payment_method,
-            unanswered=award.unanswered,
+            unanswered=award.is_unanswered,
             broadcast=award.claim is None and not _is_own(machine, award.pool),
         )
 
@@ -415,7 +415,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
-        award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
+        award.is_unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
         for award in list_awards(machine, game)
     )
 
@@ -488,7 +488,12 @@ def record_award(machine: Machine, event: Event) -> None:
     held_prize = unproved.list_held_prizes(machine).get(claim)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
         unproved.hold_prize(machine, claim, held_prize)
-    elif record is not None and record.amount_cents is None and record.way is None and held_prize is None:
+    elif (
+        record is not None
+        and record.amount_cents is None
+        and record.payment_method is None
+        and held_prize is None
+    ):
         reason = unproved.find_award_doubt(machine, record, amount_cents)
         if reason:
             unproved.hold_prize(
@@ -498,7 +503,7 @@ def record_award(machine: Machine, event: Event) -> None:
                     pool=record.pool,
                     play_id=record.play_id,
                     amount_cents=amount_cents,
-                    why=reason,
+                    reason=reason,
                     ruling=None,
                 ),
             )
@@ -522,7 +527,7 @@ def close_claim(machine: Machine, event: Event) -> None:
     claim = event.read_payload(ClaimPaid).claim
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
-    if record is not None and record.way is not None:
+    if record is not None and record.payment_method is not None:
         machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim, **asdict(record)), state={key: None})
 
 
@@ -548,7 +553,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
                 person=find_actor(machine, event),
             ),
             entry_id=f"{award.claim}.unanswered",
-            state={key: replace(record, amount_cents=record.shown_cents, unanswered=True)},
+            state={key: replace(record, amount_cents=record.shown_cents, is_unanswered=True)},
         )
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}

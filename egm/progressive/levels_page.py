@@ -112,7 +112,7 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageT
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
     yield "levels.contributions", build_number_text(progress.sequence)
-    yield "levels.counted", build_number_text(progress.counted)
+    yield "levels.counted", build_number_text(progress.counted_number)
 
 
 PAGES: Final = (

@@ -16,10 +16,10 @@ class ClaimRecord:
 
     pool: str
     level: str
-    mystery: bool = omit_if_default(False)
-    after: Count
+    is_mystery: bool = omit_if_default(False, key="mystery")
+    contribution_number: Count = field(metadata=stored_as("after"))
     """The sequence number of the contribution of the wager that hit."""
-    share: Fraction | None = omit_if_default(None)
+    won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for all of it."""
     shown_cents: Count
     play_id: str
@@ -28,9 +28,9 @@ class ClaimRecord:
     """The time of the hit in UTC."""
     amount_cents: Count | None
     """The amount that the controller has locked, or None."""
-    way: str | None
+    payment_method: str | None = field(metadata=stored_as("way"))
     """The payment method of the hit, or None while it is not paid."""
-    unanswered: bool
+    is_unanswered: bool = field(metadata=stored_as("unanswered"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class HeldPrize:
     play_id: str
     amount_cents: int
     """The amount that the message states."""
-    why: NonBlankText
+    reason: NonBlankText = field(metadata=stored_as("why"))
     ruling: Literal["pay", "decline"] | None
     """The decision of staff, or None while there is none."""
     won: Mapping[str, JSON] | None = omit_if_default(None)

@@ -16,6 +16,7 @@ from egm.play.records.game_record import DrawRecord, LevelContribution, LevelHit
 from egm.progressive import posting
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level
 from egm.progressive.pools import LevelKeeper, ProgressivePool
+from egm.record_codec import stored_as
 from egm.record_fields import Count
 from meters import Transfer
 from paytables import LevelHit, LevelShare
@@ -38,13 +39,13 @@ class LinkProgress:
 
     sequence: Count = 0
     """The number of the last contribution that this machine has made."""
-    counted: Count = 0
+    counted_number: Count = field(default=0, metadata=stored_as("counted"))
     """The number of the last contribution that the controller is known to have counted."""
-    since: Count = 0
+    uncounted_since_sequence: Count = field(default=0, metadata=stored_as("since"))
     """The number of a journal entry after which all contributions not yet counted were recorded."""
     shown_cents: Count = 0
     """The amount that the level showed last."""
-    falls: Count = 0
+    fall_count: Count = field(default=0, metadata=stored_as("falls"))
     """How often the level's amount had been lowered when it showed that amount."""
 
 

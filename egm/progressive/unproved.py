@@ -88,7 +88,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     pool = machine.component(Pools).by_id.get(record.pool)
     if pool is None:
         return f"this machine has no level {record.pool}"
-    terms, share = pool.definition.terms, record.share or 1
+    terms, share = pool.definition.terms, record.won_share or 1
     share_text = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
         return f"{amount_cents} is less than {share_text}the base, {terms.base_cents}"
@@ -120,7 +120,7 @@ def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
     if is_held(machine, claim):
-        raise_fault(machine, UNPROVED_FAULT, detail=prize.why)
+        raise_fault(machine, UNPROVED_FAULT, detail=prize.reason)
 
 
 def is_held(machine: Machine, claim: str) -> bool:
@@ -145,7 +145,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
         name
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
-        and claim.way is None
+        and claim.payment_method is None
         and (claim.pool not in machine.component(Pools).by_id or claim.play_id == awaiting_play_id)
     ]
 
@@ -193,10 +193,10 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             pool=record.pool,
             play_id=record.play_id,
             amount_cents=record.amount_cents,
-            doubt_reason=record.why,
+            doubt_reason=record.reason,
         )
     is_amount_open = (
-        claim_record is not None and claim_record.way is None and claim_record.amount_cents is None
+        claim_record is not None and claim_record.payment_method is None and claim_record.amount_cents is None
     )
     if record is not None:  # nothing remains to be done for a hit that is settled or void since
         is_settled = is_amount_open or record.won is None
@@ -209,7 +209,9 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             if record is not None and decision == DECISION_PAY
             else claim_record.shown_cents
         )
-        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(claim_record, amount_cents=cents, unanswered=True)
+        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(
+            claim_record, amount_cents=cents, is_unanswered=True
+        )
         ruling = replace(ruling, pool=claim_record.pool, play_id=claim_record.play_id, awarded_cents=cents)
     if len(held_prizes) <= 1:
         state[f"{KernelKey.FAULT}{UNPROVED_FAULT}"] = None

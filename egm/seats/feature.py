@@ -107,7 +107,7 @@ class BettingClock:
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
-    current_game, has_several_positions = find_open_game(machine), machine.position.count > 1
+    current_game, has_several_positions = find_open_game(machine), machine.position.position_count > 1
     wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
     return (
         (BettingClock(context),)

@@ -349,7 +349,8 @@ def waits_for_spin(machine: Machine) -> bool:
 def find_betting_seconds(machine: Machine) -> int | None:
     """Return the length of the selected game's betting period, or None if each position plays it alone."""
     is_only_seat = (
-        machine.position.count == 1 or machine.position.number not in machine.component(SharedTable).seats
+        machine.position.position_count == 1
+        or machine.position.number not in machine.component(SharedTable).seats
     )
     if is_only_seat or waits_for_spin(machine):
         return None
@@ -359,7 +360,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
     """Return whether this position plays standing bets alone, because they missed a throw of the other positions."""
-    return machine.position.count > 1 and not is_round_shared(machine, find_selected_game(machine))
+    return machine.position.position_count > 1 and not is_round_shared(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:

@@ -154,7 +154,7 @@ class JobFailed:
 
     id: NonBlankText
     """The id of the print job or test."""
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,7 @@ class JobPrinted:
 class ReasonedAct:
     """Base of the records that state the reason for an act of staff."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     """The reason."""
 
 
@@ -279,7 +279,7 @@ class MenuEntered:
 class MenuLeft:
     """The signed-in person was signed out."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     menu: str
     """The menu that was open: ``attendant`` or ``operator``."""
     person: Staff
@@ -493,9 +493,9 @@ class OptionsChanged(ByPersons, OptionValues):
 
     option: OptionName
     """The option that was changed; the field of that option has its new value."""
-    before: OperatorOptions
+    options_before: OperatorOptions = field(metadata=stored_as("before"))
     """All options before the change."""
-    after: OperatorOptions
+    options_after: OperatorOptions = field(metadata=stored_as("after"))
     """All options after the change."""
 
 
@@ -510,9 +510,9 @@ class RestartRequested:
 class InventoryChanged:
     """The machine's inventory entry changed between two starts, or was recorded for the first time."""
 
-    before: InventoryEntry | None
+    inventory_before: InventoryEntry | None = field(metadata=stored_as("before"))
     """The inventory entry before the change, or null the first time."""
-    after: InventoryEntry
+    inventory_after: InventoryEntry = field(metadata=stored_as("after"))
     """The inventory entry after the change."""
 
 

@@ -119,7 +119,7 @@ def record_inventory_change(
             f"inventory.base_number: {entry.base_number!r}; this machine's base is number "
             f"{old_entry.base_number!r}, which is fixed for good"
         )
-    change = InventoryChanged(before=old_entry, after=entry)
+    change = InventoryChanged(inventory_before=old_entry, inventory_after=entry)
     machine.post(INVENTORY_CHANGED, change, state={StaffKey.INVENTORY: entry})
 
 

@@ -205,8 +205,8 @@ def change_options(machine: Machine, event: Event) -> None:
             **{field.name: getattr(form, field.name) for field in fields(OptionValues)},
             person=find_actor(machine, event),
             persons=form.persons,
-            before=old_options,
-            after=new_options,
+            options_before=old_options,
+            options_after=new_options,
         ),
         state={StaffKey.OPTIONS: new_options},
     )

@@ -105,13 +105,13 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
     )
     if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
         machine.post(
-            SLIP_NOT_STARTED, JobFailed(id=job_id, why="the printer is still printing a ticket or slip")
+            SLIP_NOT_STARTED, JobFailed(id=job_id, reason="the printer is still printing a ticket or slip")
         )
         return
     try:
         printer.print_ticket(build_slip_job(machine, job_id))
     except ValueError as error:  # the driver reports what it cannot do
-        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, why=str(error)))
+        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, reason=str(error)))
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -138,4 +138,4 @@ def record_slip_failed(machine: Machine, event: Event) -> None:
         machine.memory.require(PrintingRecord, MoneyKey.PRINT),
         event.read_payload(PrintFailure).why,
     )
-    machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
+    machine.post(SLIP_FAILED, JobFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None})

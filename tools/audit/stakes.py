@@ -157,7 +157,7 @@ class StakeAudit:
                 f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
             )
         back_cents, retained_cents, table_left = table.standing_cents, 0, None
-        if record.why == "taken_down":
+        if record.return_reason == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
                 self._report_finding(

@@ -307,7 +307,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     is_void = game.round_id in book.evidence.void_rounds
     is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
     way = "hand" if outcome is not None else "void"
-    closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
+    closed_wins = {key: to_json(replace(won, payment_method=way)) for key, won in wins.items()}
     paid_entries = (
         _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID), {}),
         book.build_entry(claim, CLAIM_PAID, transfers=tuple(by_hand), state=closed_wins),
@@ -426,24 +426,27 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
             shares := [
                 share
                 for share in game.levels.contributions
-                if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
+                if _is_uncounted(share, pool, link.counted_number - _REPORTABLE_CONTRIBUTIONS)
             ]
         )
     }
     open_games = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
     is_open = {book.read_record(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
-    unsent = to_json(replace(link, since=0))
+    unsent = to_json(replace(link, uncounted_since_sequence=0))
     carried = [
         _build_game_entry(book, "games", play_id, book.evidence.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
     uncounted = [
-        share for shares in fed.values() for share in shares if _is_uncounted(share, pool, link.counted)
+        share
+        for shares in fed.values()
+        for share in shares
+        if _is_uncounted(share, pool, link.counted_number)
     ]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
-    details = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
+    details = {"sequence": link.sequence, "counted": link.counted_number, "uncounted": len(uncounted)}
     book.add_claim(
         ClearanceClaim(
             name,
@@ -467,7 +470,7 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
     state = book.take_values(name)
     hit = book.read_record(ClaimRecord, name)
-    details = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
+    details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
     book.add_claim(
         ClearanceClaim(name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),))
     )
@@ -482,7 +485,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
-    details = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
+    details = {"pool": prize.pool, "why": prize.reason, "ruling": prize.ruling}
     carried = (*games, book.build_entry(name, CLAIM_CARRIED, state=state))
     book.add_claim(ClearanceClaim(name, prize.amount_cents, details, carry_entries=carried))
 

@@ -134,7 +134,9 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     """Return the purses (points and progress) of all rounds that are being played, at all positions."""
-    machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
+    machines = (
+        replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
+    )
     names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in machines)
     purse_states = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]

@@ -220,7 +220,7 @@ class SasLineService:
         """Record, once per poll code, that this machine could not answer a host's poll: the host received no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
-            poll_failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=reason)
+            poll_failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", reason=reason)
             self.host.machine.post(HOST_POLL_FAILED, poll_failed)
 
 

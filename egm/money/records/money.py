@@ -126,7 +126,7 @@ class DispensedCoins:
     """The payment method of the cash-out: coins."""
     amount_cents: int
     """The amount ordered from the hopper, in minor units."""
-    coins: int
+    ordered_coins: int = field(metadata=stored_as("coins"))
     """The number of coins ordered from the hopper."""
     paid_coins: int
     """The number of coins that the hopper counted out."""

@@ -266,7 +266,7 @@ class TableBetsReturned:
     game: GameName
     """The definition of the table's game."""
     denomination_cents: int
-    why: Literal["taken_down", "stopped", "changed"]
+    return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))
     """Why the bets were returned.
 
     ``taken_down``: the player leaves and the rules allow it. ``stopped``: the machine cannot continue the

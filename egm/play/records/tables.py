@@ -160,7 +160,7 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
     The first step of a game marks its round as the table's latest. The end of the game stores the state in
     which it left the table, unless another round has started since.
     """
-    keys, round_id = find_table_keys(rules, machine.position.count), game.round_id or game.play_id
+    keys, round_id = find_table_keys(rules, machine.position.position_count), game.round_id or game.play_id
     if not keys.shared_keys or (keys.standing_bet_keys and not game.round_id):
         return {}
     if len(game.steps) > 1:
@@ -189,7 +189,7 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
     """Return the names of a table's shared values; none are shared if each position has its own table."""
-    if machine.position.count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
+    if machine.position.position_count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return TableStateKeys(shared.shared_keys, shared.standing_bet_keys)
     game = _find_game(machine, digest)
-    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.count)
+    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.position_count)

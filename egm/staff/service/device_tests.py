@@ -173,7 +173,7 @@ def _store_calibration(machine: Machine, event: Event) -> None:
 
 def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
     """Record that a device test could not be started, and show why."""
-    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, why=reason))
+    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, reason=reason))
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": reason})
 
 
@@ -210,7 +210,7 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
         machine.memory.require(PrintingRecord, MoneyKey.PRINT),
         event.read_payload(PrintFailure).why,
     )
-    machine.post(TEST_TICKET_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
+    machine.post(TEST_TICKET_FAILED, JobFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:

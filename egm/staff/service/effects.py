@@ -203,10 +203,10 @@ def _sign_out(machine: Machine, reason: str) -> None:
     menu = machine.memory.read(OpenMenu, StaffKey.MENU)
     desk = machine.component(ServiceDesk)
     if menu is not None and menu.person is not None:
-        details = MenuLeft(why=reason, menu=desk.menu_name, person=menu.person)
+        details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, ReasonedAct(why=reason), state={StaffKey.MENU: None})
+        machine.post(MENU_GIVEN_UP, ReasonedAct(reason=reason), state={StaffKey.MENU: None})
     desk.close()
 
 

@@ -157,7 +157,7 @@ class LogPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entry_declarations.read_log(machine.journal, self.log)
-        position_column = ("position",) if machine.position.count > 1 else ()
+        position_column = ("position",) if machine.position.position_count > 1 else ()
         table = PageTable(
             columns=build_column_titles("time", *position_column, "event", "amount", "detail", "person"),
             rows=tuple(_build_entry_row(machine, entry) for entry in entries),
@@ -180,7 +180,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     return PageRow(
         cells=(
             build_time_text(entry.time_utc.isoformat()),
-            *((position,) if machine.position.count > 1 else ()),
+            *((position,) if machine.position.position_count > 1 else ()),
             build_code_text("entry", entry.kind),
             build_money_text(cents) if isinstance(cents, int) else build_plain_text(""),
             _format_entry_subject(record),

@@ -127,12 +127,12 @@ def read_staff(machine: Machine) -> None:
             if roster_error:
                 loaded_roster.path.unlink(missing_ok=True)
                 roster.write_to(loaded_roster.path)
-                machine.post(STAFF_RESTORED, ReasonedAct(why=str(roster_error)))
+                machine.post(STAFF_RESTORED, ReasonedAct(reason=str(roster_error)))
                 if not isinstance(roster_error, RosterDamaged):
                     _raise_roster_fault(machine, str(roster_error))
         except (OperatorError, OSError) as error:
             machine.install(Roster(loaded_roster.path, spare=loaded_roster.spare))
-            machine.post(STAFF_UNREADABLE, ReasonedAct(why=str(error)))
+            machine.post(STAFF_UNREADABLE, ReasonedAct(reason=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)

@@ -159,8 +159,8 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
             (other,) = controller.process_message(Claim(**claim, claim="Y"))
             assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
             kept = ClaimRecord(
-                pool="POT", level="jackpot", after=1, share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
-                game=GAME, at_utc="", amount_cents=None, way=None, unanswered=False,
+                pool="POT", level="jackpot", contribution_number=1, won_share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
+                game=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
             )  # fmt: skip
             said = {
                 cents: find_award_doubt(rig.room.machine, kept, cents) for cents in (999_99, 1000_05, 2500_00)

@@ -364,7 +364,7 @@ def _check_release(scope: CheckContext) -> None:
     if (
         ruling is None
         or ruling.disputed_amount != stored_dispute
-        or ruling.entry_record.disputed.id != scope["id"]
+        or ruling.entry_record.dispute.id != scope["id"]
     ):
         raise PatternMismatch(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "

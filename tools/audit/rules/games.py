@@ -70,7 +70,7 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
     is_start = scope.entry.kind == PLAY_START
     hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
     claims = {
-        key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
+        key.removeprefix("claim:"): (claim.pool, claim.level, claim.won_share, claim.shown_cents)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:")
     }
     linked_hits = {
@@ -222,7 +222,7 @@ def _require_closed_claims(payment_method: str) -> Any:
                     f"state.{key}: expected a claim of play {format_value(scope['play'])}, "
                     f"found one of {format_value(stored_claim.play_id)}"
                 )
-            if claim != (expected_claim := replace(stored_claim, way=payment_method)):
+            if claim != (expected_claim := replace(stored_claim, payment_method=payment_method)):
                 raise PatternMismatch(
                     f"state.{key}: expected {format_value(expected_claim)}, found {format_value(claim)}"
                 )

@@ -133,7 +133,9 @@ def _check_ruling(scope: CheckContext) -> None:
         else {name: value for name, value in to_json(held_prize).items() if name in names}
     )
     state: dict[str, Any] = {}
-    is_amount_open = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
+    is_amount_open = (
+        own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
+    )
     if held_prize is not None:
         is_ruled = is_amount_open or held_prize.won is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
@@ -143,7 +145,7 @@ def _check_ruling(scope: CheckContext) -> None:
             if held_prize is not None and record["decision"] == "pay"
             else own_claim.shown_cents
         )
-        state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, unanswered=True))
+        state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
         doubted |= {"pool": own_claim.pool, "play_id": own_claim.play_id, "awarded_cents": cents}
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
@@ -180,9 +182,9 @@ def _derive_lost_paid_hits(scope: CheckContext) -> dict[str, Any]:
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in scope.facts.closed_claims.items()
         if claim_record.pool == scope["pool"]
-        and claim_record.after > scope["counted"]
-        and claim_record.way != "void"
-        and not claim_record.mystery
+        and claim_record.contribution_number > scope["counted"]
+        and claim_record.payment_method != "void"
+        and not claim_record.is_mystery
     }
 
 

@@ -53,7 +53,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
             Scope(cabinet_definitions=list_own_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
-        host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, why=str(error)))
+        host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, reason=str(error)))
         return
     host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
 
