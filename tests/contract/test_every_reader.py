@@ -276,7 +276,7 @@ def browser(count, _):
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(
-        layout=LANDSCAPE, choices=lambda _: (), touched=lambda _v, x, y: faults.append(round(x + y))
+        layout=LANDSCAPE, list_choices=lambda _: (), touched=lambda _v, x, y: faults.append(round(x + y))
     )
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)

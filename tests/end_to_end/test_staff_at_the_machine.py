@@ -77,7 +77,7 @@ def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
             await mechanic.goes("devices", "service.menu.devices")
 
             await mechanic.goes("device:printer", "service.test.title")
-            await mechanic.reports("CommUp", "print")
+            await mechanic.reports("LineRestored", "print")
             await mechanic.reports("state=taken", "back")
             ticket = (await visit.hand("printer", "state")).state["printed"][-1]
             assert any("NO VALUE" in text for text in ticket["lines"])
@@ -92,7 +92,7 @@ def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
             await mechanic.goes("device:bill", "service.test.title")
             mechanic.touch("take")
             await visit.insistently("bill", "insert", amount_cents=500)
-            await mechanic.reports("Returned content=a note of 500", "stop")
+            await mechanic.reports("PaperReturned content=a note of 500", "stop")
             assert (await visit.hand("bill", "state")).state["inside_cents"] == 0
 
             await visit.hand("io", "key", name="operator", on=False)

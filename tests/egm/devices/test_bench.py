@@ -414,8 +414,8 @@ def test_egm_device_listens_to_a_port(tmp_path, process):
     port = str(tmp_path / "run/dev/bill")
     heard = egm("--protocol", "id003", "--port", port, "--accept", "500,2000", "--seconds", "1")
     assert heard.exit_code == 0, heard.output
-    assert "CommUp()" in heard.output
-    assert "Ready(accepting=True)" in heard.output
+    assert "LineRestored()" in heard.output
+    assert "AcceptorReadiness(accepting=True)" in heard.output
     bytes_too = egm("--protocol", "id003", "--port", port, "--bytes", "--seconds", "0.5").output
     assert "> fc 05 11 27 56" in bytes_too
     assert "< fc 05 " in bytes_too

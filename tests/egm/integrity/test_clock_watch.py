@@ -12,7 +12,7 @@ from egm.testing.machine import MachineRig
 @pytest.mark.requirement("E-08")
 def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    around = SimpleNamespace(clock=rig.clock, engine=rig.engine, handle=rig.happen)
+    around = SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
     (watch,) = create_clock_watch(around)
     for seconds in (10, 3600, 0):
         rig.clock.pass_seconds(seconds)

@@ -30,15 +30,15 @@ class Scribe(TextPainter):
         super().__init__(theme)
         self.written = []
 
-    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
         self.written.append((words, place))
         return place
 
 
 def written(picture, view):
     scribe = picture.painter = Scribe(picture.theme)
-    picture.draw(pygame.Surface(picture.size_pixels), view)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
     return scribe.written
 
 

@@ -24,15 +24,15 @@ class Watched(TextPainter):
         super().__init__(theme, scale)
         self.chips, self.said, self.figure = [], [], False
 
-    def art(self, key, rect, make, **more):
+    def draw_cached_picture(self, key, rect, make, **more):
         self.figure = key[0] in {"chip", "won"}
         if self.figure:
             x, y, w, h = rect
             self.chips.append(pygame.Rect(x, y, w, h).inflate(-2 * ROUND, -2 * ROUND))
-        return super().art(key, rect, make, **more)
+        return super().draw_cached_picture(key, rect, make, **more)
 
-    def text(self, words, at, style, **more):
-        place = super().text(words, at, style, **more)
+    def draw_text(self, words, at, style, **more):
+        place = super().draw_text(words, at, style, **more)
         if not self.figure and words:
             self.said.append((words, pygame.Rect(place).inflate(0, -place[3] * 0.3)))
         self.figure = False

@@ -22,8 +22,8 @@ class Edged(TextPainter):
         super().__init__(theme)
         self.edged = []
 
-    def panel(self, rect, *, fill, edge, **style):
-        super().panel(rect, fill=fill, edge=edge, **style)
+    def draw_panel(self, rect, *, fill, edge, **style):
+        super().draw_panel(rect, fill=fill, edge=edge, **style)
         self.edged += [rect] if edge != fill else []
 
 

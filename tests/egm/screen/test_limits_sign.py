@@ -26,10 +26,10 @@ class RecordingPainter(TextPainter):
         super().__init__(theme)
         self.texts, self.widths = [], {}
 
-    def text(self, words, at, style, **more):
+    def draw_text(self, words, at, style, **more):
         self.texts.append(words)
         self.widths.setdefault(words, []).append((self.measure_text(words, style), more.get("width")))
-        return super().text(words, at, style, **more)
+        return super().draw_text(words, at, style, **more)
 
 
 @pytest.mark.requirement("S-04")
@@ -99,7 +99,7 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     picture = picture_by_layout[layout]
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
-    picture.draw(pygame.Surface(picture.size_pixels), idle)
+    picture.draw_view(pygame.Surface(picture.size_pixels), idle)
     stage = picture._build_stage(idle)
     expected = list_kind_limits(stage)
     if not expected:

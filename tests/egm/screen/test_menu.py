@@ -95,19 +95,19 @@ class Beside(TextPainter):
         """A new picture."""
         self.words_at, self.pictures = [], []
 
-    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
         if not words.isdecimal():  # a chip's own figure, a ball's
             self.words_at.append(
                 (words, self.render_text(words, style, width).get_bounding_rect().move(place.topleft))
             )
         return place
 
-    def art(self, key, rect, make, *, alpha=1.0):
+    def draw_cached_picture(self, key, rect, make, *, alpha=1.0):
         if key[0] in {"tile", "sheet"}:
-            self.words_at = [one for one in self.words_at if not self.box(rect).colliderect(one[1])]
+            self.words_at = [one for one in self.words_at if not self.scale_rect(rect).colliderect(one[1])]
         if key[0] in {"symbol", "playing card", "chip", "ball"}:
-            self.pictures.append(self.box(rect))
+            self.pictures.append(self.scale_rect(rect))
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 700)])

@@ -54,8 +54,8 @@ class Watcher(TextPainter):
         """A new picture."""
         self.written, self.spoilt, self.plates = [], [], []
 
-    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
         ink = self.render_text(words, style, width).get_bounding_rect().move(place.topleft)
         if words.strip():
             self.written.append((words, ink, self._fit_font(words, style, width).point_size))
@@ -65,11 +65,13 @@ class Watcher(TextPainter):
     def _stands(self, words, ink):
         """Words whose middle is on a plate stand on it whole, clear of its edge."""
         on = [plate for plate in self.plates if plate.collidepoint(ink.center)]
-        if on and not on[-1].inflate(-2 * self.px(EDGE), -2 * self.px(EDGE)).contains(ink):
+        if on and not on[-1].inflate(-2 * self.scale_length(EDGE), -2 * self.scale_length(EDGE)).contains(
+            ink
+        ):
             self.spoilt.append((words, "leaves its plate", tuple(ink), tuple(on[-1])))
 
     def _cover(self, rect, *, plate=False):
-        box = self.box(rect)
+        box = self.scale_rect(rect)
         under = [entry for entry in self.written if box.colliderect(entry[1])]
         if plate:
             self.spoilt += [
@@ -82,18 +84,18 @@ class Watcher(TextPainter):
         if not plate and rect[2] * rect[3] > 300 * 130:
             self.plates = [one for one in self.plates if not box.colliderect(one)]
 
-    def art(self, key, rect, make, *, alpha=1.0):
+    def draw_cached_picture(self, key, rect, make, *, alpha=1.0):
         if key[0] in CHIPS:
             self._cover(rect)
-            self.plates.append(self.box(rect))
+            self.plates.append(self.scale_rect(rect))
         if key[0] in COVERS:
             self._cover(rect, plate=key[0] in PLATES)
 
-    def shade(self, rect, paint, radius=0):
+    def draw_shade(self, rect, paint, radius=0):
         if rect[2] * rect[3] > 300 * 130:
             self._cover(rect)
 
-    def panel(self, rect, *, radius=18, fill="panel", edge="panel_edge", line=2):
+    def draw_panel(self, rect, *, radius=18, fill="panel", edge="panel_edge", line=2):
         self._cover(rect, plate=True)
 
 

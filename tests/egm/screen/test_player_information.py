@@ -55,9 +55,9 @@ class Writer(WordPainter):
         super().__init__(theme)
         self.art_keys = []
 
-    def art(self, key, rect, make, **kwargs):
+    def draw_cached_picture(self, key, rect, make, **kwargs):
         self.art_keys.append((key, rect))
-        return super().art(key, rect, make, **kwargs)
+        return super().draw_cached_picture(key, rect, make, **kwargs)
 
 
 EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -912,7 +912,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:
-                    assert [list(map(list, fall.window)) for fall in step.falls] == [
+                    assert [list(map(list, fall.window)) for fall in step.cascade_falls] == [
                         fall["window"] for fall in recorded["falls"]
                     ]
                 elif "window" in recorded:

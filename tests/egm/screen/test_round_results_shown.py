@@ -115,9 +115,9 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
     stage, styles = settled(theme, LAID, rows), {}
 
     class RecordingPainter(WordPainter):
-        def text(self, text, at, style, **options):
+        def draw_text(self, text, at, style, **options):
             styles[text] = style
-            return super().text(text, at, style, **options)
+            return super().draw_text(text, at, style, **options)
 
     draw_meters(replace(stage, painter=RecordingPainter(theme)))
     amount = styles[stage.money(rows[0][0] * UNIT_CENTS)]

@@ -200,11 +200,11 @@ def test_an_invalid_stream_of_sounds_is_refused():
 
 _ALL_AT_ONCE = """
 import time, sys
-from egm.screen.audio.mixer import Mixer
-from egm.screen.audio.scores import CUES, synthesise_cue
+from egm.screen.audio.mixer import SoundMixer
+from egm.screen.audio.scores import synthesise_cue
 class Studio:
-    def get(self, cue, family): return synthesise_cue(cue, family)
-mixer = Mixer(Studio())
+    def find_sound(self, cue, family): return synthesise_cue(cue, family)
+mixer = SoundMixer(Studio())
 assert mixer.on
 for channel, cue in (("music", "feature"), ("turn", "turn"), ("lead", "anticipation")):
     mixer.play(cue, "comet", channel, 1.0)

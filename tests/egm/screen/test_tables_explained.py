@@ -273,9 +273,9 @@ class Drawn(WordPainter):
         super().__init__(theme, scale)
         self.chips = 0
 
-    def art(self, key, rect, make, **more):
+    def draw_cached_picture(self, key, rect, make, **more):
         self.chips += key[0] == "chip"
-        return super().art(key, rect, make, **more)
+        return super().draw_cached_picture(key, rect, make, **more)
 
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])

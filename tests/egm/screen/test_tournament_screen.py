@@ -35,9 +35,9 @@ PLAYED = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 5
 class Reader(WordPainter):
     """A painter that keeps each text it draws, also as it is before it is broken into lines."""
 
-    def label(self, words, *arguments, **options):
+    def draw_label(self, words, *arguments, **options):
         self.words.append(words)
-        return super().label(words, *arguments, **options)
+        return super().draw_label(words, *arguments, **options)
 
     def write_paragraph(self, words, *arguments, **options):
         self.words.append(words)

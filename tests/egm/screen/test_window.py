@@ -135,7 +135,7 @@ def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
         "import os\nimport pygame\nfrom egm.screen.theme import load_theme\n"
         "from egm.screen.window import Window\nfrom egm.screen.view import View\n"
         "pygame.font.init()\nkiosk = Window(load_theme(), fullscreen=True)\n"
-        "kiosk.picture.draw(kiosk.frame(), View(now=1.0))\nkiosk.show_frame()\n"
+        "kiosk.picture.draw_view(kiosk.frame(), View(now=1.0))\nkiosk.show_frame()\n"
         "print(pygame.display.get_driver(), len(set(kiosk.frame().get_buffer().raw[::4001])) > 20)\n"
     )
     environment = {**os.environ, "SDL_VIDEODRIVER": "offscreen"}

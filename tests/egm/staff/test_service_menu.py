@@ -507,7 +507,7 @@ def test_an_untouched_menu_signs_out(menu):
             menu.room.engine.submit(event)
             expired.set()
 
-        machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
+        machine_context = SimpleNamespace(engine=menu.room.engine, submit_event=handle)
         (timeout,) = create_service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)

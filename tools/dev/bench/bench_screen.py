@@ -169,7 +169,7 @@ def _start() -> Figure:
         "from paytables import load_game\nfrom tools.lab.views import build_game_view, build_idle_view\n"
         "view = build_game_view(load_game('maple-classic'))\n"
         "rest = replace(build_idle_view((view,), view, 'en', credit_cents=0), now=160.0)\n"
-        "picture = Picture(load_theme()); picture.draw(pygame.Surface(picture.pixels), rest)\n"
+        "picture = Picture(load_theme()); picture.draw_view(pygame.Surface(picture.size_pixels), rest)\n"
     )
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-c", "pass"], check=True)
