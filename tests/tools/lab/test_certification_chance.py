@@ -82,6 +82,16 @@ def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
         assert {finding.status for finding in chance_decides(case)} == {status}
 
 
+@pytest.mark.requirement("P-10", "B-01")
+def test_a_game_with_choices_that_draws_no_number_fails():
+    reels = {
+        "kind": "reels", "heights": [1], "lines": [[0]], "pay": [{"of": "birch", "pays": {1: 1}}],
+        "strips": ["birch"], "player_holds": True,
+    }  # fmt: skip
+    found = failed(findings(changed("maple-classic", "stage", to={"base": reels})))
+    assert found["draw-on-every-path"] == "bet line, always the first option: no random number was drawn"
+
+
 @pytest.mark.requirement("B-01")
 def test_a_game_that_always_wins_the_same_fails():
     reels = {
