@@ -433,7 +433,7 @@ DISRUPTED = {"reason": "a magnet at the reels"}
 QUEBEC = ("quebec-casino", "quebec-vlt")
 
 
-@pytest.mark.requirement("F-15")
+@pytest.mark.requirement("F-14", "F-15")
 @pytest.mark.parametrize("profile", QUEBEC)
 def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine(tmp_path, profile):
     rig = undecided_game(tmp_path, profile)

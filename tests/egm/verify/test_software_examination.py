@@ -81,7 +81,7 @@ CHANGED = (
 )
 
 
-@pytest.mark.requirement("A-12")
+@pytest.mark.requirement("A-12", "A-13")
 @pytest.mark.parametrize("names", [CHANGED[:1], CHANGED], ids=["alone", "together"])
 def test_one_changed_byte_of_any_module_table_or_asset_is_found(installation, names):
     before = {installation.root / name: (installation.root / name).read_bytes() for name in names}

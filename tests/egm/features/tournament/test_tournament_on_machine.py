@@ -77,7 +77,7 @@ def live_meters(room):
     }
 
 
-@pytest.mark.requirement("D-17", "L-01", "L-02:a", "L-06", "L-07", "L-10")
+@pytest.mark.requirement("D-17", "F-01", "L-01", "L-02:a", "L-06", "L-07", "L-10")
 def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     hall = hall()
     room, menu = hall.room, Menu(hall.room)
