@@ -414,6 +414,7 @@ def test_no_number_is_in_the_journal_whole(make):
         assert number[-4:].encode() in bodies
 
 
+@pytest.mark.requirement("H-08")
 def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhile(make):
     """Another ticket would take its place, and the host would never know that the first is paid for."""
     rig = make()

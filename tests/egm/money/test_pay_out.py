@@ -288,7 +288,7 @@ def test_in_quebec_video_lottery_a_coupon_is_printed_automatically_at_1000_dolla
 
 
 # ---------------------------------------------------------------------------------------------- tickets in
-@pytest.mark.requirement("H-08", "H-07", "D-04")
+@pytest.mark.requirement("H-08", "H-07", "D-04", "F-01")
 def test_a_ticket_is_redeemed_once(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)

@@ -120,7 +120,7 @@ def test_only_play_starts_a_game(rig):
     assert rig.records("game.start") == []
 
 
-@pytest.mark.requirement("F-04", "D-08", "D-09")
+@pytest.mark.requirement("F-04", "D-08", "D-09", "F-01")
 def test_the_win_is_credited_when_the_game_has_been_shown(rig):
     rig.play()
     rig.report_shown()

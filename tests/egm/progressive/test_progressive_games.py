@@ -76,7 +76,7 @@ def test_a_wager_contributes_exactly_to_each_of_its_levels_in_its_own_entry(rig)
     assert machine.journal.meters().values["progressive.contributed"] == 4
 
 
-@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14", "F-04")
+@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14", "F-04", "F-01")
 def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
     machine = rig(B, NO_LUCK, MISS, A, LUCK, MISS)
     one_game(machine)
