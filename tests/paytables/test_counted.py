@@ -35,7 +35,7 @@ def miscounted(source):
 
 
 #: Never one: below zero, beyond a limit that is more, or more than one by the definition's schema.
-KNOWN = {"prize_credits", "cells", "max(SIZE, 4 * mode.cost)", "len(self.parts)", "most"}
+KNOWN = {"prize_credits", "cells", "max(CREDITS_LIMIT_MIN, 4 * mode.cost)", "len(self.parts)", "most"}
 
 
 def test_the_search_finds_what_it_is_for():
