@@ -54,7 +54,7 @@ def test_both_copies_are_verified_with_their_archives(state):
 
 
 @pytest.mark.parametrize(("medium", "copy"), [("", "first copy"), (SECOND_FOLDER, "second copy")])
-def test_a_segment_altered_on_one_medium_is_found_there(state, medium, copy):
+def test_a_segment_altered_on_one_medium_is_reported_for_that_copy(state, medium, copy):
     path = min((state / medium / "archive").glob("*.seg"))
     content = bytearray(path.read_bytes())
     content[50] ^= 1
@@ -73,7 +73,7 @@ def test_an_export_spans_the_archive(state, tmp_path):
         assert len((tmp_path / "all").read_bytes().splitlines()) == view.sequence + 2
 
 
-def test_a_verifier_goes_on_from_the_point_it_verified(state, tmp_path):
+def test_a_verification_continues_from_its_saved_point_unless_verified_entries_changed(state, tmp_path):
     """The first day everything, the next what was added; and a change of what was verified is no use then."""
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
@@ -93,7 +93,7 @@ def test_a_verifier_goes_on_from_the_point_it_verified(state, tmp_path):
     assert (tmp_path / "point.second").exists()
 
 
-def test_a_broken_point_is_refused(state, tmp_path):
+def test_a_damaged_verification_point_is_refused(state, tmp_path):
     point = tmp_path / "point"
     assert audit("verify", "--state", state, "--point", point)[0] == 0
     content = bytearray(point.read_bytes())
@@ -104,7 +104,7 @@ def test_a_broken_point_is_refused(state, tmp_path):
     assert "not a verified point" in said
 
 
-def test_what_an_auditor_remembers_does_not_grow_with_games(state):
+def test_the_auditors_memory_does_not_grow_with_the_number_of_games(state):
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
     auditor = Auditor(GameFiles())

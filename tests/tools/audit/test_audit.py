@@ -110,7 +110,7 @@ def conversation(journal, game, number, chance):
 
 @pytest.mark.requirement("B-08", "E-02")
 @pytest.mark.parametrize("game_id", LEVELLESS)
-def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, game_id):
+def test_games_with_random_decisions_of_every_library_game_pass_the_audit(tmp_path, games, game_id):
     """Those with progressive levels are audited where a machine keeps them."""
     ticks, chance = clock(), random.Random(game_id)
     game = load_game(game_id)
@@ -137,7 +137,7 @@ def games():
 
 
 @pytest.mark.requirement("D-02", "E-01", "B-08")
-def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies, games):
+def test_an_honest_journal_passes_and_the_audit_derives_the_same_meters(state, bodies, games):
     report = Auditor(games).audit_entries(bodies)
     assert report.findings == []
     assert report.game_count == 60
@@ -150,7 +150,7 @@ def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies,
 @pytest.mark.requirement("E-13:b", "D-07")
 @pytest.mark.parametrize("refit", [False, True], ids=["plain", "rechained"])
 @pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "repeat"])
-def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, refit):
+def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, games, what, refit):
     at = find(bodies, "game.end")
     changed = {
         "edit": lambda: edit(bodies, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})),
@@ -193,14 +193,14 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         (lambda raw: raw["record"]["wager"]["options"].pop("mode"), "does not accept the wager"),
     ],
 )
-def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, change, why):
+def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies, games, change, why):
     at = find(bodies, "game.start")
     report = Auditor(games).audit_entries(edit(bodies, at, change))
     assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
 
 
 @pytest.mark.requirement("A-25")
-def test_a_draw_that_no_answer_uses_is_named(tmp_path, games):
+def test_a_draw_that_no_decision_uses_is_reported(tmp_path, games):
     """A game with choices is replayed answer by answer; the draws after an answer are that answer's own."""
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
@@ -216,7 +216,7 @@ def test_a_draw_that_no_answer_uses_is_named(tmp_path, games):
 
 
 @pytest.mark.requirement("A-25")
-def test_a_win_that_differs_from_the_outcome_is_named(bodies, games):
+def test_a_win_that_differs_from_the_outcome_is_reported(bodies, games):
     won = next(n for n, body in enumerate(bodies) if b"house:win" in body and b"game.end" in body)
     report = Auditor(games).audit_entries(
         edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777))
@@ -239,7 +239,7 @@ def test_an_export_is_signed_and_self_contained(state, tmp_path):
 
 
 @pytest.mark.parametrize("flips", [20, pytest.param(60, marks=pytest.mark.slow)])
-def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games, flips):
+def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, flips):
     with open_view(state) as view:
         out = io.BytesIO()
         from meters.keys import MachineKey
@@ -258,14 +258,14 @@ def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games, flips)
         assert run.exit_code == 1, f"byte {at}"
 
 
-def test_an_earlier_export_pins_the_beginning(state, bodies, games):
+def test_a_journal_that_contradicts_an_earlier_export_is_reported(state, bodies, games):
     early = decode(bodies[20])
     assert Auditor(games, {21: early.hash_hex}).audit_entries(bodies).finding_count == 0
     assert "but an earlier export has" in Auditor(games, {21: "f" * 64}).audit_entries(bodies).findings[0].why
     assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).audit_entries(bodies).findings[0].why
 
 
-def test_both_copies_in_place_are_verified(state):
+def test_both_copies_in_the_state_folder_are_verified(state):
     run = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), "--json"])
     assert run.exit_code == 0, run.output
     reports = json.loads(run.output)
@@ -327,7 +327,7 @@ def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
 
 
 @pytest.mark.requirement("D-21", "K-08")
-def test_a_signed_readout_and_the_statement_since_it(tmp_path):
+def test_a_statement_counts_from_a_signed_readout(tmp_path):
     ticks = clock()
     state, file = tmp_path / "state", tmp_path / "monday.json"
     with Journal.open(state, now=lambda: next(ticks)) as journal:
@@ -352,7 +352,7 @@ def test_a_signed_readout_and_the_statement_since_it(tmp_path):
 
 
 @pytest.mark.requirement("E-01", "E-04", "E-09")
-def test_logs_and_plays_are_recalled(state):
+def test_event_logs_plays_and_entries_are_recalled(state):
     run = CliRunner().invoke(main, ["audit", "log", "plays", "--last", "10", "--state", str(state), "--json"])
     plays = json.loads(run.output)
     assert [p["entry"] for p in plays] == sorted((p["entry"] for p in plays), reverse=True)
@@ -393,7 +393,7 @@ def test_an_entry_of_an_exported_journal_is_printed(state, tmp_path):
     assert "the footer is missing" in cut_off.output.replace("\n", " ")
 
 
-def test_no_machine_is_a_clear_error(tmp_path):
+def test_a_missing_machine_is_reported_by_its_folder(tmp_path):
     for verb in (
         ["meters"],
         ["audit", "verify"],

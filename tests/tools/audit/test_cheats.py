@@ -115,7 +115,7 @@ def cheats(bodies):
 
 @pytest.mark.requirement("E-13", "D-07")
 @pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "append"])
-def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
+def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(own, bodies, what):
     """After the last signed checkpoint only the seals tell: the export signs nothing that has none."""
     changed, wrong_at = cheats(bodies)[what]
     rewritten(own, lambda _: changed)
@@ -133,7 +133,7 @@ def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
 
 
 @pytest.mark.requirement("E-13")
-def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodies):
+def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_passed(own, bodies):
     rewritten(own, lambda bodies: bodies[:-4])
     for verb in (("export", own / "export.jsonl"), ("verify",)):
         code, said = verdict(*verb, "--state", own)
@@ -172,7 +172,7 @@ def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
 
 
 @pytest.mark.requirement("E-13")
-def test_the_export_of_another_machine_is_not_taken_for_this_ones(state, tmp_path):
+def test_an_export_of_another_machine_is_not_accepted_as_a_continuation(state, tmp_path):
     ours, theirs = tmp_path / "ours.jsonl", tmp_path / "theirs.jsonl"
     ticks = clock()
     with Journal.open(tmp_path / "other", now=lambda: next(ticks)) as journal:
@@ -196,7 +196,7 @@ def test_the_export_of_another_machine_is_not_taken_for_this_ones(state, tmp_pat
 
 
 @pytest.mark.requirement("E-13")
-def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_path):
+def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies, tmp_path):
     game = definition_file("maple-classic").path.read_text()
     (tmp_path / "maple-classic.toml").write_text(game.replace("3 = 500", "3 = 400"))
     shelf = GameFiles((tmp_path,))
@@ -223,7 +223,9 @@ def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_pa
         (("house:refund_defect", CREDIT), "event", "house:refund_defect"),
     ],
 )
-def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path, games, transfer, kind, why):
+def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
+    tmp_path, games, transfer, kind, why
+):
     """Whole, sealed and signed: only what the entries say of each other shows it."""
     ticks, game = clock(), load_game("maple-classic")
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
@@ -241,7 +243,7 @@ def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path
 
 
 @pytest.mark.requirement("E-13", "B-08")
-def test_a_game_left_open_and_one_played_for_more_than_its_wager_are_named(bodies, games):
+def test_a_game_that_never_ends_and_one_played_for_more_than_its_wager_are_reported(bodies, games):
     start = find(bodies, "game.start")
     report = Auditor(games).audit_entries(list(rechained([*bodies[: start + 1], *bodies[start + 2 :]])))
     assert any("was never ended" in f.why and f.sequence == start + 2 for f in report.findings)

@@ -51,7 +51,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_clear_that_does_what_it_says_is_right(tmp_path):
+def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
     assert wrong(tmp_path, [carried(300)]) == []
 
 
@@ -81,5 +81,5 @@ def test_a_clear_that_does_what_it_says_is_right(tmp_path):
         ),
     ],
 )
-def test_a_lie_about_a_clear_is_found(tmp_path, written, options, why):
+def test_a_false_record_of_a_memory_clear_is_reported(tmp_path, written, options, why):
     assert any(why in found for found in wrong(tmp_path, written, **options))

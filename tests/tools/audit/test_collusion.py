@@ -65,7 +65,7 @@ def list_signs(folder):
 
 
 @pytest.mark.requirement("S-56")
-def test_folds_after_large_bets_are_reported_with_the_amounts_and_checked_hands_are_not(tmp_path):
+def test_folds_after_large_bets_are_reported_with_amounts_and_checked_hands_are_not(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start(GAME, count=2)
         for rig in rooms:
@@ -86,7 +86,7 @@ def test_folds_after_large_bets_are_reported_with_the_amounts_and_checked_hands_
 
 
 @pytest.mark.requirement("S-56")
-def test_money_that_always_goes_one_way_is_a_sign_and_even_luck_is_none():
+def test_money_that_always_flows_one_way_is_significant_and_even_luck_is_not():
     def play(flow_cents):
         """Position 3 wins and loses at random; position 2 wins ``flow_cents`` from position 1."""
         rng = Random(5)
@@ -125,7 +125,7 @@ def list_accused(folds, count):
 
 
 @pytest.mark.requirement("S-56")
-def test_a_room_in_which_everybody_folds_after_large_bets_accuses_nobody():
+def test_nobody_is_reported_in_a_room_where_everybody_folds_after_large_bets():
     everybody = dict.fromkeys(permutations(range(1, 7), 2), 2)
     assert list_accused(everybody, 600) == []
     assert list_accused({(1, 2): 1}, 600) == []
@@ -134,7 +134,7 @@ def test_a_room_in_which_everybody_folds_after_large_bets_accuses_nobody():
 
 
 @pytest.mark.requirement("S-56")
-def test_folds_are_a_sign_although_the_money_went_the_other_way():
+def test_folds_after_large_bets_are_significant_even_if_the_net_flow_is_the_other_way():
     rounds = [RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))] * 4
     rounds.append(RoundResult("2026-11-28", GAME, {1: 900, 2: -900}))
     ((flow),) = compute_pair_flows(rounds)
@@ -144,7 +144,7 @@ def test_folds_are_a_sign_although_the_money_went_the_other_way():
 
 
 @pytest.mark.requirement("S-56")
-def test_thousands_of_rounds_of_a_room_are_weighed():
+def test_equal_folds_in_both_directions_over_thousands_of_rounds_are_not_significant():
     fold = RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))
     other = RoundResult("2026-11-28", GAME, {2: -100, 1: 100}, frozenset({2}))
     ((flow),) = compute_pair_flows([fold, other] * 3000)

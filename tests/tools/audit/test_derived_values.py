@@ -44,7 +44,7 @@ def played(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "F-10")
-def test_twenty_dollars_are_no_rest(played):
+def test_twenty_dollars_are_not_accepted_as_residual_credit(played):
     cents = 2000 - played[-2]["transfers"][0][2]
     taken = entry(
         played,
@@ -57,13 +57,13 @@ def test_twenty_dollars_are_no_rest(played):
 
 
 @pytest.mark.requirement("E-13", "D-02")
-def test_no_definition_offers_the_denomination(played):
+def test_a_denomination_that_the_definition_does_not_offer_is_reported(played):
     told = json.loads(json.dumps(played).replace('"denomination_cents": 5', '"denomination_cents": 3'))
     assert "which the game offers; found 3" in " ".join(audit_findings(told).values())
 
 
 @pytest.mark.requirement("E-13", "F-01")
-def test_promotional_credit_does_not_end_before_its_day(tmp_path):
+def test_promotional_credit_that_expires_before_its_date_is_reported(tmp_path):
     rig = with_host(tmp_path)
     transfers = HostTransferInterface(rig.engine, rig.happen)
     day = rig.machine.local_date + timedelta(days=30)
@@ -87,7 +87,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "F-06:d")
-def test_one_amount_decides_what_is_taxable(tmp_path):
+def test_a_hand_pay_marked_taxable_against_its_amount_is_reported(tmp_path):
     rig = MachineRig(tmp_path / "state", devices=()).boot()
     rig.machine.component(Devices).printer = None
     for cents in (500, 1000):
@@ -129,7 +129,7 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
         ),
     ],
 )
-def test_options_after_a_change_are_those_before_and_the_change(played, told, after, is_right):
+def test_options_after_a_change_equal_those_before_with_that_change(played, told, after, is_right):
     rule = next(rule for rule in RULES_BY_KIND["options.changed"] if rule.permission)
     whole = {
         **told,
@@ -153,7 +153,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
 
 
 @pytest.mark.requirement("E-13")
-def test_no_wheel_has_a_pocket_thirty_seven(played):
+def test_a_wheel_number_of_37_is_not_a_pocket(played):
     rule = RULES_BY_KIND["wheel.number"][0]
     ledger, facts = Ledger(), Facts()
     ledger.state["wheel_spin"] = {"round_id": "round-1", "spin": 7}
@@ -172,7 +172,7 @@ def test_no_wheel_has_a_pocket_thirty_seven(played):
 
 
 @pytest.mark.requirement("E-13")
-def test_an_entry_of_the_first_position_stores_nothing_for_another(played):
+def test_an_entry_of_position_1_that_stores_a_key_of_position_2_is_reported(played):
     entries = deepcopy(played)
     raw = next(raw for raw in entries if raw["kind"] == "bill.in")
     raw["state"]["2/paper"] = None

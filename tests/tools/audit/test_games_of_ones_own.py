@@ -31,7 +31,7 @@ def played(tmp_path):
 
 
 @pytest.mark.requirement("E-13")
-def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed_out(played):
+def test_a_custom_game_is_audited_from_its_export_alone_with_a_notice_of_its_digest(played):
     report = Auditor(GameFiles()).audit_entries(played)
     assert (report.findings, report.game_count) == ([], 1)
     (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
@@ -41,7 +41,7 @@ def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed
 
 
 @pytest.mark.requirement("E-13")
-def test_another_text_under_its_digest_is_no_definition(played):
+def test_a_stored_definition_that_does_not_match_its_digest_is_not_used(played):
     """Nor does one that pays otherwise make another outcome of the draws."""
     entries = adopt_entries(played, KEY)
     start = next(raw for raw in entries if raw["kind"] == "game.start")
@@ -53,7 +53,7 @@ def test_another_text_under_its_digest_is_no_definition(played):
     assert any("no definition available" in why for why in audit_findings(entries).values())
 
 
-def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
+def test_a_library_game_raises_no_notice(tmp_path):
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     rig.play()
     rig.report_shown()

@@ -51,7 +51,7 @@ def read_totals(folder, *more):
     ],
     ids=str,
 )
-def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expected):
+def test_a_statement_is_divided_where_the_venues_gaming_day_ends(tmp_path, day, by, expected):
     rig = MachineRig(tmp_path, wall=EVENING, day=day).boot().insert(2000)
     rig.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
     rig.insert(500)
@@ -60,7 +60,7 @@ def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expecte
 
 
 @pytest.mark.requirement("P-04")
-def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house(tmp_path):
+def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1, 101, 102, 103))
         for number, rig in enumerate(rooms, 1):  # one of the three dozens wins
@@ -93,7 +93,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
 
 
 @pytest.mark.requirement("P-04", "D-01")
-def test_the_statement_of_the_only_position_is_that_of_the_machine(tmp_path):
+def test_the_statement_of_the_only_position_equals_that_of_the_machine(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS, *LOSS)).boot().insert(2000)
     for _ in range(2):
         rig.play()
@@ -130,13 +130,13 @@ def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
 @pytest.mark.parametrize(
     ("zone", "name"), [("America/Toronto", "America/Toronto"), ("No/Where", "UTC (No/Where is")]
 )
-def test_a_zone_that_this_computer_does_not_know_is_said(zone, name):
+def test_an_unknown_time_zone_is_named_and_replaced_by_utc(zone, name):
     day = GamingDay(zone, 6)
     assert day.day_definition_name.startswith(name)
     assert day.day_definition_name.endswith("days end at 06:00")
 
 
-def test_the_day_a_clock_is_set_back_has_one_end():
+def test_the_day_on_which_clocks_are_set_back_ends_once():
     """On 1 November 2026 the hour from 01:00 comes twice in Montreal; the day ends once, at 06:00 local."""
     day = GamingDay("America/Toronto", 6)
     last = datetime(2026, 11, 1, 10, 59, tzinfo=UTC)
@@ -157,12 +157,12 @@ def test_the_day_a_clock_is_set_back_has_one_end():
     ],
     ids=str,
 )
-def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
+def test_a_journal_that_states_no_valid_gaming_day_is_divided_by_utc(record):
     assert GamingDay.read_recorded(record) == GamingDay("UTC", 0)
 
 
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])
-def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
+def test_a_power_up_that_states_no_valid_gaming_day_is_reported(tmp_path, hour, findings):
     rig = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
     found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     assert sum("gaming day" in finding.why for finding in found) == findings

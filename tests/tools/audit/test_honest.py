@@ -38,7 +38,7 @@ def with_host(folder, **more):
 
 @pytest.mark.requirement("E-13", "H-08")
 @pytest.mark.parametrize("stacked", [True, False])
-def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
+def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
     rig = with_host(tmp_path, validation=Validation.SYSTEM)
     tickets = HostTicketInterface(rig.engine, rig.happen)
     rig.offer_ticket(number := "071111222233334444")
@@ -56,7 +56,7 @@ def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
 
 
 @pytest.mark.requirement("E-13", "N-02")
-def test_a_player_who_sets_a_limit_and_leaves(tmp_path):
+def test_a_session_with_the_players_own_limit_passes_the_audit(tmp_path):
     place = tmp_path / "place.toml"
     place.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
     rig = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot().insert(500)
@@ -69,7 +69,7 @@ def test_a_player_who_sets_a_limit_and_leaves(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "F-01")
-def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
+def test_a_bill_after_expired_promotional_credit_passes_the_audit(tmp_path):
     rig = with_host(tmp_path)
     transfers = HostTransferInterface(rig.engine, rig.happen)
     cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
@@ -89,7 +89,7 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "A-05", "F-09")
-def test_a_hand_pay_through_two_clears_of_the_memory(tmp_path):
+def test_a_hand_pay_carried_over_by_two_memory_clears_passes_the_audit(tmp_path):
     """It is the cash-out it was, however often it is carried over."""
     rig = MachineRig(tmp_path / "state").boot().insert(500)
     rig.engine.handle(EventType.CASH_OUT)

@@ -135,7 +135,7 @@ def export_of(bodies, file):
         (2, '"signature": "', '"signature": "!', "not lower-case hexadecimal"),
     ],
 )
-def test_a_field_that_is_wrong_is_named_with_what_it_should_be(tmp_path, line, old, new, said):
+def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old, new, said):
     file = export_of([genesis()], tmp_path / "export.jsonl")
     lines = file.read_text().splitlines()
     assert old in lines[line]
@@ -149,7 +149,7 @@ def test_a_field_that_is_wrong_is_named_with_what_it_should_be(tmp_path, line, o
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_entry_is_named_and_the_next_one_taken(tmp_path, what):
+def test_a_hostile_entry_is_reported_and_the_next_one_is_read(tmp_path, what):
     first = genesis()
     text = HOSTILE[what].replace('"P"', f'"{hashlib.sha256(first).hexdigest()}"').replace('"T"', f'"{TIME}"')
     bad = text.encode()
@@ -203,7 +203,7 @@ _KIND = st.sampled_from(
 
 @settings(max_examples=scale_examples(200))
 @given(st.dictionaries(_FIELD, _JSON, max_size=8), _KIND)
-def test_any_entry_at_all_ends_in_a_report(fields, kind):
+def test_an_entry_with_any_content_ends_in_a_report(fields, kind):
     first = genesis()
     raw = {
         "kind": kind,
@@ -219,14 +219,14 @@ def test_any_entry_at_all_ends_in_a_report(fields, kind):
     json.dumps(report.to_json())
 
 
-def test_what_is_printed_is_text():
+def test_control_characters_and_markup_are_printed_escaped():
     assert make_printable("Château 5 €") == "Château 5 €"
     assert make_printable("a\x1b[2K\x9b\u202e\ud800\n") == "a\\x1b[2K\\x9b\\u202e\\ud800\\n"
     assert escape_markup("[red]x[/red]") == "\\[red]x\\[/red]"
 
 
 @pytest.mark.requirement("E-13")
-def test_a_head_printed_elsewhere_is_held_against_the_export(tmp_path):
+def test_a_journal_head_printed_elsewhere_is_compared_with_the_export(tmp_path):
     first = genesis()
     second = after(first, 2)
     file = export_of([first, second], tmp_path / "honest.jsonl")

@@ -155,7 +155,7 @@ def honest(tmp_path_factory):
 
 
 @pytest.mark.parametrize("lies", [150, pytest.param(300, marks=pytest.mark.slow)])
-def test_a_lie_that_matters_is_named_or_its_witness_stated(honest, lies):
+def test_a_lie_that_matters_is_reported_or_listed_with_what_detects_it(honest, lies):
     score = run_lies(honest, GameFiles(), lies=lies, seed=1)
     _is_won(score, lies)
 
@@ -173,7 +173,7 @@ def otherwise(value):
 
 
 @pytest.mark.requirement("E-13")
-def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
+def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(honest):
     """Each field of each kind, once: what is typed and held against nothing stands in the list, by name."""
     tried, unfounded = set(), set()
     for bodies in honest:
@@ -205,7 +205,7 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
 WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "repeated", "invented")
 
 
-def test_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
+def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
     """Two fields that agree, voids, states, and entries of every declared kind."""
     liar, told, made_up = Liar(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
@@ -232,7 +232,7 @@ def test_invented_entries_satisfy_their_rules(honest):
 
 
 @pytest.mark.slow
-def test_five_thousand_lies(honest):
+def test_five_thousand_lies_are_reported_or_listed(honest):
     _is_won(run_lies(honest, GameFiles(), lies=5000, seed=2), 5000)
 
 
@@ -247,12 +247,12 @@ def _is_won(score: Score, lies: int) -> None:
         assert named >= 0.85 * told_of, (name, about)
 
 
-def test_a_journal_that_is_not_honest_is_no_place_for_a_liar(honest):
+def test_the_liar_refuses_a_journal_with_findings(honest):
     with pytest.raises(ValueError, match="not honest"):
         run_lies([[*honest[0][:3], *honest[0][4:]]], GameFiles(), lies=1, seed=1)
 
 
-def test_what_a_lie_touches_and_who_witnesses_it():
+def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps():
     bill = {"transfers": [["world:bill", "credit:1:cashable", 500]], "record": {"amount_cents": 500}}
     assert classify_subject(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
     assert classify_subject(Lie(2, "bill.in", (), "removed"), bill) == "money"
@@ -270,7 +270,7 @@ def test_what_a_lie_touches_and_who_witnesses_it():
 
 
 @pytest.mark.requirement("E-13")
-def test_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal(tmp_path):
+def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal(tmp_path):
     """An export that ends there cannot show it: the game is open, as it was until persons ruled on it."""
     rig = MachineRig(
         tmp_path,
@@ -295,7 +295,7 @@ def test_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal
 
 
 @pytest.mark.requirement("E-13")
-def test_list_of_undetectable_lies_in_architecture_is_complete():
+def test_the_list_of_undetectable_lies_in_architecture_is_complete():
     """Every lie that is let pass stands in it, and nothing else does."""
     text = (Path(__file__).parents[3] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = text.partition("### What an export alone cannot show")[2].partition("\n## ")[0]
@@ -335,7 +335,7 @@ def of_two(tmp_path_factory):
 
 @pytest.mark.requirement("E-13", "O-06")
 @pytest.mark.parametrize("told", [3, 17, 0, None])
-def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
+def test_a_position_that_does_not_exist_is_reported_at_every_entry(of_two, told):
     entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
@@ -352,7 +352,7 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
 
 
 @pytest.mark.requirement("E-13", "O-06")
-def test_another_position_is_named_or_its_witness_stated(of_two):
+def test_another_position_is_reported_or_listed_with_what_detects_it(of_two):
     """What the first position alone says is named; what moves no money may be another's, as is stated."""
     entries = adopt_entries(of_two, KEY)
     passed = set()
@@ -372,11 +372,11 @@ def test_another_position_is_named_or_its_witness_stated(of_two):
     assert passed <= {"bill.returned", "tickets.checked", "key.turned"}
 
 
-def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
+def test_no_lie_in_a_journal_of_several_positions_is_undetected(of_two):
     assert run_lies([of_two], GameFiles(), lies=150, seed=4).undetected == []
 
 
-def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
+def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of_two):
     """It records no terms at its start, and so does not say which positions there are."""
     entries = adopt_entries(of_two, KEY)
     earlier = [remove_residual_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
@@ -386,7 +386,7 @@ def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
 @pytest.mark.parametrize(
     ("field", "told"), [("bill", 12345), ("coin", 333)], ids=["a bill of 123.45", "a coin of 3.33"]
 )
-def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
+def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, field, told):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
         rig.ledger.reserve_credit_before_stacking(Banknote(told), 0)
@@ -398,7 +398,7 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
 
 
 @pytest.mark.requirement("E-13", "F-02")
-def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
+def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     rig.machine.component(HostMoney).can_transfer = True
     cents = {CreditKind.NONRESTRICTED: 100}

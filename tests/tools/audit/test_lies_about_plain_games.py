@@ -237,7 +237,7 @@ def is_harmless(path, lied, game):
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("step", [211, pytest.param(1, marks=pytest.mark.slow)])
-def test_every_altered_removed_or_added_field_is_named(journals, monkeypatch, game, step):
+def test_every_altered_removed_or_added_field_of_a_plain_game_is_reported(journals, monkeypatch, game, step):
     entries, missed, number = journals[game], [], 0
     assert compare_audits(seal(entries), monkeypatch) == []
     for at in find_game_to_lie_about(entries, game):
@@ -255,7 +255,7 @@ def test_every_altered_removed_or_added_field_is_named(journals, monkeypatch, ga
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", [RAISED, SHOE])
 @pytest.mark.parametrize("time", ["", "x", "2026-01-01T00:00:01"], ids=["empty", "text", "no zone"])
-def test_an_entry_of_a_game_without_a_valid_time_is_named(journals, monkeypatch, game, time):
+def test_a_game_entry_without_a_valid_time_is_reported(journals, monkeypatch, game, time):
     entries = journals[game]
     for at in find_game_to_lie_about(entries, game):
         lied = [*entries[:at], entries[at] | {"time": time}, *entries[at + 1 :]]
@@ -334,7 +334,7 @@ ORDERS = (
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("what", ORDERS)
-def test_a_whole_game_left_out_repeated_or_moved_is_named(journals, monkeypatch, game, what):
+def test_a_whole_game_omitted_repeated_or_moved_is_reported(journals, monkeypatch, game, what):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
     lied = lie_about_order(journals[game], game, what)
     assert compare_audits(seal(lied), monkeypatch)
@@ -346,7 +346,7 @@ def test_a_whole_game_left_out_repeated_or_moved_is_named(journals, monkeypatch,
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("what", ["without its start", "without its end", "ended twice", "started twice"])
-def test_a_game_taken_apart_is_named_even_with_repaired_credit(journals, monkeypatch, what):
+def test_a_game_without_start_or_end_is_reported_even_with_repaired_credit(journals, monkeypatch, what):
     honest = journals[REEL]
     assert repair_credit(renumber(honest)) == honest
     bodies = seal(repair_credit(renumber(lie_about_order(honest, REEL, what))))
@@ -379,7 +379,9 @@ def rely_on(path, value, why, at="bill.confirmed"):
         rely_on(("dims", "position"), 1, "names its position", at="power.up"),
     ],
 )
-def test_a_plain_game_that_the_memory_does_not_allow_is_named(journals, monkeypatch, path, value, why, at):
+def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
+    journals, monkeypatch, path, value, why, at
+):
     """The lie is in an entry before the games; the entries of the games are as the machine wrote them."""
     entries = journals[REEL]
     kinds = [entry["kind"] for entry in entries]
@@ -392,7 +394,7 @@ def test_a_plain_game_that_the_memory_does_not_allow_is_named(journals, monkeypa
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("part", ["start", "end"])
-def test_a_plain_game_whose_id_an_earlier_entry_has_taken_is_named(journals, monkeypatch, part):
+def test_a_plain_game_with_the_id_of_an_earlier_entry_is_reported(journals, monkeypatch, part):
     entries = journals[REEL]
     first = list_games(seal(entries), REEL)[2].start
     lied = [entries[0], entries[1] | {"id": entries[first]["id"].replace("start", part)}, *entries[2:]]
@@ -402,7 +404,7 @@ def test_a_plain_game_whose_id_an_earlier_entry_has_taken_is_named(journals, mon
     ]
 
 
-def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_one(journals, monkeypatch):
+def test_an_id_of_an_earlier_play_does_not_slow_the_check_of_later_games(journals, monkeypatch):
     entries = journals[REEL]
     games = list_games(seal(entries), REEL)
     for n, mark in ((2, entries[games[0].start]["id"][-14:-6]), (999, "0" * 8)):
@@ -542,7 +544,7 @@ TABLE_CHANGES = {
         *(pytest.param(SHOE, change, id=name) for name, change in TABLE_CHANGES.items()),
     ],
 )
-def test_plain_games_audited_both_ways_give_the_same_result(journals, monkeypatch, game, change):
+def test_plain_games_audited_both_ways_leave_the_same_auditor_state(journals, monkeypatch, game, change):
     entries = journals[game]
     bodies = seal(entries)
     first = list_games(bodies, game)[1].start
@@ -571,7 +573,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
-def test_an_entry_altered_without_repairing_the_chain_is_named_at_the_next(journals, monkeypatch, game):
+def test_an_entry_altered_without_repairing_the_chain_is_reported_at_the_next(journals, monkeypatch, game):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
     bodies = seal(journals[game])
     for at in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):

@@ -48,7 +48,7 @@ def rule(rig, amount_cents):
     menu.home().touch("leave")
 
 
-def test_disputed_bills_and_tickets(audited):
+def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
     rig = audited(devices=("printer",)).boot()
     rig.offer(2000)
     rig.ledger.record_direction(is_returning=True)
@@ -67,7 +67,7 @@ def test_disputed_bills_and_tickets(audited):
         rule(rig, decided)
 
 
-def test_disputed_coins(audited, tmp_path):
+def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
     profile = tmp_path / "coins.toml"
     text = (profiles._FOLDER / "generic.toml").read_text()
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
@@ -93,7 +93,7 @@ def test_disputed_coins(audited, tmp_path):
     rule(rig, 225)
 
 
-def test_what_came_back_and_a_port_that_was_taken(audited):
+def test_returned_bills_and_a_monitoring_port_in_use_pass_the_audit(audited):
     rig = audited(devices=("printer",)).boot()
     rig.engine.handle(EventType.BILL_RETURNED, reason="device")
     rig.engine.handle(EventType.BILL_RETURNED, reason="device", ticket=True)
@@ -101,7 +101,7 @@ def test_what_came_back_and_a_port_that_was_taken(audited):
     rig.engine.handle(EventType.FAULT_CLEARED, code="monitoring.port_taken")
 
 
-def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
+def test_queries_of_a_gat_verifier_answered_and_refused_pass_the_audit(audited, tmp_path):
     rig = audited().boot()
     file = load_cabinet().model_copy(update={"gat": Gat()})
     [port] = create_gat_port(MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.happen))
@@ -111,7 +111,7 @@ def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
             port._service.store_result({"chance": "ab" * 20})
 
 
-def test_transfers_of_nothing_and_orders_refused_by_their_form(audited, tmp_path):
+def test_empty_and_malformed_host_transfers_pass_the_audit(audited, tmp_path):
     host = HostMoney(
         can_transfer=True, can_award_bonuses=True, asset_number=0x01020304, money_line_name="main"
     )

@@ -28,7 +28,7 @@ ROW = {
 
 
 @pytest.mark.parametrize("width", [80, 60, 200])
-def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
+def test_a_log_entry_fits_the_terminal_and_is_not_truncated(width):
     lines = list(format_log_lines([ROW], width))
     assert all(len(line) <= width for line in lines)
     assert lines[0] == "     926  2026-11-22 10:31:05  aft.complete"
@@ -38,7 +38,7 @@ def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
     assert told.count("x") == 60
 
 
-def test_a_log_is_read_in_a_few_lines_an_entry(tmp_path, monkeypatch):
+def test_a_log_prints_at_most_five_lines_per_entry(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     rig = MachineRig(tmp_path / "state").boot().insert(2000)
     rig.engine.handle(
@@ -56,7 +56,7 @@ def test_a_log_is_read_in_a_few_lines_an_entry(tmp_path, monkeypatch):
     assert "bill.in" in run.output
 
 
-def test_what_is_not_printable_never_reaches_the_terminal():
+def test_unprintable_characters_of_a_log_never_reach_the_terminal():
     hostile = {
         **ROW,
         "kind": "a\x1b[2K",

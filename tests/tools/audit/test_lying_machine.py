@@ -54,7 +54,7 @@ def won(entries):
     return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
 
 
-def test_honest_journal_has_no_findings(honest, shelf):
+def test_an_honest_journal_has_no_findings(honest, shelf):
     report = Auditor(shelf).audit_entries(rewrite_chain(honest, KEY, compute_journal_tag(honest[0])))
     assert report.findings == []
 
@@ -62,7 +62,7 @@ def test_honest_journal_has_no_findings(honest, shelf):
 @pytest.mark.requirement("E-13", "B-08")
 @pytest.mark.parametrize("back", [True, False], ids=["stake back", "stake kept"])
 @pytest.mark.parametrize("persons", [["attendant"], ["1001"]])
-def test_a_won_game_is_not_void_by_a_key(honest, shelf, back, persons):
+def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons):
     at = won(honest)
     start, end = honest[at - 1], honest[at]
     play_id = start["record"]["play_id"]
@@ -91,7 +91,7 @@ def test_a_won_game_is_not_void_by_a_key(honest, shelf, back, persons):
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("which", ["game.end", "game.start"])
-def test_a_win_or_a_wager_that_is_only_set_aside_and_given_up_is_named(honest, shelf, which):
+def test_a_win_or_wager_that_is_only_reserved_and_then_voided_is_reported(honest, shelf, which):
     at = won(honest) - (which == "game.start")
     entries = json.loads(json.dumps(honest[: at + 1]))
     entries[at]["phase"] = "reserve"
@@ -103,7 +103,7 @@ def test_a_win_or_a_wager_that_is_only_set_aside_and_given_up_is_named(honest, s
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("target", ["house:orphan", "out:hopper"])
-def test_a_win_that_goes_elsewhere_is_named(honest, shelf, target):
+def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
     at = won(honest)
     entries = json.loads(json.dumps(honest[: at + 1]))
     entries[at]["transfers"][0][1] = target
@@ -122,7 +122,7 @@ def test_a_win_that_goes_elsewhere_is_named(honest, shelf, target):
     ],
     ids=lambda transfer: f"{transfer[0]}-{transfer[1]}",
 )
-def test_a_lamp_moves_no_money(honest, shelf, transfer):
+def test_a_lamp_entry_that_moves_money_is_reported(honest, shelf, transfer):
     at = won(honest)
     entries = honest[: at + 1]
     found = named([*entries, lamp(entries, transfer)], shelf, at + 2)
@@ -130,7 +130,7 @@ def test_a_lamp_moves_no_money(honest, shelf, transfer):
 
 
 @pytest.mark.requirement("E-13", "H-08")
-def test_a_voucher_is_credited_once(honest, shelf):
+def test_a_voucher_credited_twice_is_reported(honest, shelf):
     entries = honest[: won(honest) + 1]
     at, mark = len(entries), compute_journal_tag(honest[0])
     for _ in range(2):
@@ -180,7 +180,9 @@ def test_a_voucher_is_credited_once(honest, shelf):
     ids=str,
 )
 @pytest.mark.parametrize("which", ["game.end", "game.start"])
-def test_counts_and_what_meters_are_told_apart_by_are_derived_again(honest, shelf, which, where, value):
+def test_counts_and_meter_dimensions_that_differ_from_the_game_are_reported(
+    honest, shelf, which, where, value
+):
     at = won(honest) - (which == "game.start")
     entries = json.loads(json.dumps(honest[: won(honest) + 1]))
     entries[at].setdefault(where[0], {})[where[1]] = value
@@ -188,7 +190,7 @@ def test_counts_and_what_meters_are_told_apart_by_are_derived_again(honest, shel
 
 
 @pytest.mark.requirement("B-08")
-def test_a_journal_chooses_no_definition_by_a_path(tmp_path, monkeypatch, honest):
+def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch, honest):
     """What the audited side wrote as an id is no file name: the shelf is the library, and the folders named."""
     at = won(honest)
     entries = json.loads(json.dumps(honest[: at + 1]))
@@ -207,7 +209,7 @@ def test_a_journal_chooses_no_definition_by_a_path(tmp_path, monkeypatch, honest
 
 
 @pytest.mark.requirement("A-05")
-def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
+def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shelf):
     with Journal.open(tmp_path, now=_now(), policy=Policy()) as journal:
         insert(journal, 1000)
         at = journal.sequence + 1

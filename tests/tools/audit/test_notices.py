@@ -17,7 +17,7 @@ def verify(*words):
     return run.output
 
 
-def test_a_mended_copy_and_a_clock_that_went_back_are_notices_and_not_findings(tmp_path):
+def test_a_repaired_copy_and_a_clock_set_back_are_notices_and_not_findings(tmp_path):
     state = make_state(tmp_path / "state")
     first = state / "journal.sqlite"
     content = bytearray(first.read_bytes())
@@ -43,7 +43,7 @@ def test_a_mended_copy_and_a_clock_that_went_back_are_notices_and_not_findings(t
         assert f"notice entry {at} " in text
 
 
-def test_no_other_entry_is_a_notice(tmp_path):
+def test_a_journal_without_repairs_or_clock_changes_has_no_notices(tmp_path):
     state = make_state(tmp_path / "state")
     for copy in json.loads(verify("--state", state, "--json")).values():
         assert copy["noted"] == 0

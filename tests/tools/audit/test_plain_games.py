@@ -80,7 +80,7 @@ def find_games(bodies):
 
 # ---------------------------------------------------------------------------------------- the same result
 @pytest.mark.requirement("E-13")
-def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, monkeypatch):
+def test_plain_games_leave_the_same_auditor_state_as_their_single_entries(bodies, monkeypatch):
     assert find_games(bodies) > 40
     assert any(b'"kind":"game.choice"' in body and b'"transfers"' in body for body in bodies)
     checked = list_entries_checked_one_by_one(bodies, monkeypatch)
@@ -138,7 +138,7 @@ def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, mo
 
 
 @pytest.mark.parametrize("entries", [2, 7, 16])
-def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
+def test_the_audit_result_does_not_depend_on_the_batch_size(bodies, monkeypatch, entries):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", entries)
     report, fast = audit(bodies)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
@@ -147,7 +147,7 @@ def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("lies", [8, pytest.param(300, marks=pytest.mark.slow)])
-def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies):
+def test_every_lie_gives_the_same_report_both_ways(bodies, monkeypatch, lies):
     """Lies sealed with the machine's key, so that no hash gives them away."""
     entries = adopt_entries(bodies, KEY)
     liar, wrong = Liar(entries, 11), 0
@@ -164,7 +164,7 @@ def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
-def test_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fields(bodies, game):
+def test_a_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fields(bodies, game):
     """Its time and language may be any; the auditor itself compares the credit and the hash before it.
 
     In a game of cards that only compares ranks, another suit may be drawn without any other difference; in a
@@ -212,7 +212,7 @@ def refit_hashes(played):
 
 
 @pytest.mark.requirement("E-13")
-def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
+def test_a_game_played_while_a_host_had_disabled_it_is_reported(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path / "state").boot().insert(1000)
     play(rig, REEL, 8)
     rig.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
@@ -234,7 +234,7 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------------------------------- several processes
 @pytest.mark.requirement("E-13")
-def test_two_processes_report_the_same_of_an_honest_and_of_a_lying_machine(bodies, monkeypatch):
+def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodies, monkeypatch):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
     liar = Liar(adopt_entries(bodies, KEY), 4)
     journals = [bodies, *(list(rewrite_chain(liar.make_lie()[1], KEY, liar.journal_tag)) for _ in range(3))]
@@ -259,7 +259,7 @@ def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, mo
     assert Counter(each["entry"] for each in found["findings"])[22] == 1
 
 
-def test_a_journal_is_read_a_few_batches_ahead(bodies, monkeypatch):
+def test_a_journal_is_read_only_a_few_batches_ahead(bodies, monkeypatch):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 2)
     read = Counter()
 
@@ -280,7 +280,7 @@ def end_process(*_):
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("killed_at", [1, 50, 97], ids=["first batch", "in the middle", "near the end"])
-def test_a_killed_process_is_an_error_and_no_report(bodies, monkeypatch, killed_at):
+def test_a_killed_process_is_an_error_and_gives_no_report(bodies, monkeypatch, killed_at):
     find_runs = PlainGames.find_runs
 
     def find_runs_or_end(plain_games, batch):
@@ -309,7 +309,7 @@ def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, mon
         audit(bodies, jobs=2)
 
 
-def test_a_process_that_cannot_be_started_is_an_error_and_no_report(bodies, monkeypatch):
+def test_a_process_that_cannot_be_started_is_an_error_and_gives_no_report(bodies, monkeypatch):
     def fork():
         raise BlockingIOError("no more processes")
 

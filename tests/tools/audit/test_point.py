@@ -42,7 +42,7 @@ def collect_layouts(thing, layouts, seen):
         collect_layouts(part, layouts, seen)
 
 
-def test_a_state_of_other_classes_has_another_format(tmp_path):
+def test_the_saved_state_has_a_new_format_number_when_its_classes_change(tmp_path):
     """If this fails, raise the number of the format in tools/audit/point.py, and state it and the digest here.
 
     A state of the old classes would otherwise be read into the new ones, and the audit would end with an error.

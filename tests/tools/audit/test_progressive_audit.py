@@ -54,7 +54,7 @@ def audit(bodies, shelf):
 
 
 @pytest.mark.requirement("I-14", "B-08", "D-02")
-def test_every_level_comes_out_again(bodies, shelf):
+def test_the_audit_derives_every_progressive_level_of_an_honest_journal(bodies, shelf):
     report = audit(bodies, shelf)
     assert report.findings == []
     assert (report.game_count, report.void_game_count, report.level_count) == (4, 1, 12)
@@ -133,12 +133,12 @@ def hit(raw, **changes):
         ("progressive.opened", 0, lambda raw: raw["record"].pop("terms"), "cannot be read"),
     ],
 )
-def test_what_does_not_come_out_is_named(bodies, shelf, kind, number, change, why):
+def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, why):
     report = audit(edited(bodies, at(bodies, kind, number), change), shelf)
     assert any(why in finding.why for finding in report.findings), report.findings
 
 
-def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
+def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf):
     paid = next(n for n, body in enumerate(bodies) if b"house:progressive" in body)
 
     def less(raw):
@@ -151,7 +151,7 @@ def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
 
 
 @pytest.mark.requirement("I-15")
-def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
+def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
     rig = awaiting(tmp_path)
     (claim,) = rig.journal.states(ProgressiveKey.CLAIM)
     rig.engine.handle(
@@ -175,7 +175,7 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
 
 
 @pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])
-def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, game_id):
+def test_the_levels_of_the_demonstration_cabinet_are_played_and_audited(tmp_path, game_id):
     slots = load_cabinet().progressives
     rig = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=create_generator()).boot()
     assert not rig.refused

@@ -43,7 +43,7 @@ def play(rig, games):
 
 
 @pytest.mark.requirement("Q-22")
-def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
+def test_returns_within_chance_are_explained_for_each_game_and_denomination(tmp_path):
     games = (GAME, "aurora-keno", "river-wheel", "hold-fast")
     rig = MachineRig(tmp_path, games=games).boot()
     for game in games:
@@ -70,7 +70,7 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
 
 
 @pytest.mark.requirement("Q-22")
-def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path):
+def test_a_return_that_the_volume_does_not_explain_must_be_investigated(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for _ in range(60):  # a machine whose reels always stop on the same winning line
         rig.machine.random_service = ScriptedChance(*MAPLES)
@@ -89,14 +89,14 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
     ("z", "verdict"),
     [(-3.3, "investigate"), (-3.28, "explained"), (3.28, "explained"), (3.3, "investigate")],
 )
-def test_a_return_is_investigated_from_three_point_three_deviations_on_either_side(z, verdict):
+def test_a_return_is_investigated_from_3_3_standard_deviations_on_either_side(z, verdict):
     played = GameVersion(GAME, "1.0", "00", 25)
     facts = {"games": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
     assert GameReturn(game_version=played, z_score=z, **facts).verdict == verdict
 
 
 @pytest.mark.requirement("Q-22")
-def test_a_void_game_has_no_part_in_the_return(tmp_path):
+def test_a_void_game_is_excluded_from_the_return(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot()
     play(rig, 2)
     rig.play()
@@ -108,7 +108,7 @@ def test_a_void_game_has_no_part_in_the_return(tmp_path):
 
 
 @pytest.mark.requirement("Q-22")
-def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
+def test_raised_and_pushed_stakes_are_excluded_from_the_return(tmp_path):
     rig = MachineRig(tmp_path, games=("quebec-war",)).boot()
     least = rig.machine.games["quebec-war"].bet_options[0]
     for _ in range(120):
@@ -127,7 +127,7 @@ def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
     assert (line["verdict"], line["why"]) == ("explained", "")
 
 
-def test_bets_that_stand_from_game_to_game_have_no_verdict_by_the_game(tmp_path):
+def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
     four_three_five = ScriptedChance(0, 2, 0, 1, 0, 3)
     rig = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
     least = rig.machine.games["quebec-craps"].rules.list_spots()

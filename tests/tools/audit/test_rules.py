@@ -76,7 +76,7 @@ def written():
     return found
 
 
-def test_every_kind_of_entry_the_product_writes_has_a_row_and_every_row_a_kind():
+def test_every_entry_kind_of_the_product_has_an_audit_rule_and_every_rule_a_kind():
     kinds = written() | {entry.kind: "declared" for entry in FEATURES.entry_declarations}
     assert len(kinds) > 100
     made = {kind for kind in kinds if "{}" in kind}

@@ -32,7 +32,7 @@ def take(rig, digits):
     ],
     ids=["twice", "of elsewhere", "unnamed"],
 )
-def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, change, found):
+def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
     """Whoever has the machine's key lets a paper of 20 come in again, and all else fits."""
     number = rig.insert(2000).cash_out_ticket()
     take(rig, number)
@@ -54,7 +54,7 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, chan
 
 
 @pytest.mark.requirement("E-13:a", "H-08")
-def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
+def test_a_ticket_redeemed_with_another_amount_is_reported(rig, tmp_path):
     one = rig.insert(2000).cash_out_ticket()
     other = rig.insert(1000).cash_out_ticket()
     take(rig, other)

@@ -52,14 +52,14 @@ def found(bodies):
         ("game.end", lambda r: r.update(more=1), "more is 1, a field that is not known"),
     ],
 )
-def test_a_game_that_cannot_be_read_is_named(bodies, kind, change, why):
+def test_a_game_record_that_cannot_be_read_is_reported(bodies, kind, change, why):
     index = find(bodies, kind)
     altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
     assert (index + 1, f"the record of the game cannot be read: {kind}: {why}") in found(altered)
 
 
 @pytest.mark.requirement("E-13")
-def test_a_hand_pay_that_cannot_be_read_is_named(tmp_path):
+def test_a_hand_pay_record_that_cannot_be_read_is_reported(tmp_path):
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 500)

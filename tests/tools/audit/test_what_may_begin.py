@@ -63,7 +63,7 @@ def honest(tmp_path_factory):
     return journals(tmp_path_factory.mktemp("begun"))
 
 
-def test_every_state_that_memory_makes_is_tried():
+def test_every_state_derived_from_memory_is_tried():
     declared = {each.state for each in FEATURES.state_table.derived_states}
     assert declared - UNREMEMBERED == MEMORY.keys()
     for state, planted in MEMORY.items():
@@ -72,7 +72,7 @@ def test_every_state_that_memory_makes_is_tried():
         assert derive_machine_state(ledger, 1, Facts()) is state
 
 
-def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
+def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_states():
     """What takes something in hand: a reservation, money that moves, a key of the memory that was free."""
     silent = [
         rule.kind
@@ -91,7 +91,7 @@ def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
 
 
 @pytest.mark.parametrize("rule", BEGINNING, ids=lambda rule: rule.kind)
-def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, rule):
+def test_a_rule_rejects_its_entry_in_every_state_it_does_not_allow(honest, rule):
     entry = decode(honest[0][-1])
     for _, planted in wrong_states(rule):
         ledger = Ledger()
@@ -158,7 +158,7 @@ def voided(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "B-08")
-def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
+def test_a_void_game_without_a_reason_it_could_not_end_is_reported(voided):
     told = remove_entries(voided, "door.opened")
     assert "is not allowed while the machine is playing" in audit_findings(told)[len(told)]
     told = remove_entries(voided, "chance.failed")
@@ -166,7 +166,7 @@ def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
 
 
 @pytest.mark.requirement("E-13")
-def test_no_generator_in_service_is_restarted(tmp_path):
+def test_a_restart_of_a_working_generator_is_reported(tmp_path):
     """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
     rig = MachineRig(tmp_path, chance=create_generator()).boot()
     rig.restarts.append(rig.machine.random_service)
@@ -181,7 +181,7 @@ def test_no_generator_in_service_is_restarted(tmp_path):
 
 
 @pytest.mark.requirement("E-13", "B-08", "F-14")
-def test_no_defect_is_believed_because_it_was_written_down(voided):
+def test_a_recorded_defect_without_a_failure_does_not_justify_a_void_game(voided):
     """The record of the play replays: a fault that says otherwise was made up."""
     failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
     fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
@@ -206,7 +206,7 @@ def test_no_defect_is_believed_because_it_was_written_down(voided):
     ],
     ids=("one person", "no reason", "what was recorded"),
 )
-def test_a_void_game_has_two_persons_a_reason_and_what_was_recorded(voided, change):
+def test_a_void_game_without_two_persons_a_reason_and_its_record_is_reported(voided, change):
     change(voided[-1]["record"])
     assert audit_findings(voided).keys() == {len(voided)}
 
@@ -235,7 +235,7 @@ STOPPED = {
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("stopped", STOPPED, ids=str)
 @pytest.mark.parametrize("what", ["game", "bill"])
-def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
+def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, what):
     """The machine goes on first, and the journal tells it afterwards."""
     stop, go_on = STOPPED[stopped]
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
@@ -260,7 +260,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
 
 
 @pytest.mark.requirement("E-13", "N-03")
-def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
+def test_an_entry_that_ends_a_pause_at_a_limit_early_is_reported(tmp_path):
     profile = tmp_path / "place.toml"
     profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")
     rig = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)

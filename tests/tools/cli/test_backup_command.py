@@ -97,7 +97,7 @@ def cabinet(tmp_path, monkeypatch):
 
 
 @pytest.mark.requirement("A-22")
-def test_a_machine_is_given_its_file_staff_and_certificates_back_by_two_persons(cabinet, tmp_path):
+def test_two_persons_restore_a_machines_file_staff_and_certificates(cabinet, tmp_path):
     out = tmp_path / "b.json"
     assert "cabinet.toml, people.json, authority, certificate, key of machine B-1" in cabinet.create(out)
     assert out.stat().st_mode & 0o077 == 0
@@ -113,7 +113,7 @@ def test_a_machine_is_given_its_file_staff_and_certificates_back_by_two_persons(
     assert cabinet.signed() == [(["1", "2"], "the disk was lost")]
 
 
-def test_a_new_folder_takes_a_backup_by_its_own_people(cabinet, tmp_path, monkeypatch):
+def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabinet, tmp_path, monkeypatch):
     out = tmp_path / "b.json"
     cabinet.create(out)
     board = Cabinet(tmp_path / "second", monkeypatch)
@@ -125,7 +125,7 @@ def test_a_new_folder_takes_a_backup_by_its_own_people(cabinet, tmp_path, monkey
 
 
 @pytest.mark.requirement("A-23")
-def test_what_may_not_be_given_back_is_refused(cabinet, tmp_path, monkeypatch):
+def test_a_journal_another_machines_backup_and_an_older_memory_are_refused(cabinet, tmp_path, monkeypatch):
     out = tmp_path / "b.json"
     older = shutil.copytree(cabinet.folder.root, tmp_path / "older")
     cabinet.create(out)
@@ -152,7 +152,7 @@ def test_what_may_not_be_given_back_is_refused(cabinet, tmp_path, monkeypatch):
     assert "an older memory has replaced the one that went on playing" in cabinet.restore(out, code=1)
 
 
-def test_two_who_may_must_prove_themselves_and_a_newer_roster_stays(cabinet, tmp_path):
+def test_wrong_pins_are_refused_and_a_newer_roster_is_not_replaced(cabinet, tmp_path):
     out = tmp_path / "b.json"
     cabinet.create(out)
     assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))

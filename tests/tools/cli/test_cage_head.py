@@ -40,7 +40,9 @@ def put_back(before):
 
 @pytest.mark.requirement("H-07", "A-05")
 @pytest.mark.parametrize("lost", [None, HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}"])
-def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp_path, monkeypatch, lost):
+def test_an_older_ledger_without_the_cages_payment_is_rejected_by_machine_and_cage(
+    paid, tmp_path, monkeypatch, lost
+):
     number, before, rig = paid
     put_back(before)
     if lost is not None:
@@ -65,7 +67,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize("medium", ["first", "second"])
-def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
+def test_an_older_or_lost_ledger_on_one_medium_loses_no_payment(paid, tmp_path, medium):
     number, before, _ = paid
     [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
     path.write_bytes(before[path])
@@ -80,9 +82,7 @@ HEADS = (HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}")
 
 
 @pytest.mark.requirement("H-07", "A-05")
-def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons_restored_it(
-    paid, tmp_path, monkeypatch
-):
+def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(paid, tmp_path, monkeypatch):
     """What the cage has paid is in the ledger and its head alone: both gone back, it must not pay again."""
     number, before, rig = paid
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
@@ -122,7 +122,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
 
 
 @pytest.mark.requirement("A-05")
-def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is_renewed(tmp_path):
+def test_the_head_is_written_with_the_ledger_and_a_lost_copy_is_written_again(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     assert all((tmp_path / name).exists() for name in HEADS)
     rig.insert(2000).cash_out_ticket()
@@ -136,7 +136,7 @@ def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is
         assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
 
 
-def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp_path):
+def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, tmp_path):
     """Ledger and heads of before the payment, all of one day: the journal is the witness from the start on."""
     _, before, _ = paid
     MachineRig(tmp_path, devices=("printer",)).boot().close()
@@ -156,14 +156,14 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     again.close()
 
 
-def test_a_lost_ledger_whose_head_is_there_is_no_fresh_start(paid, tmp_path):
+def test_a_lost_ledger_with_its_head_present_is_not_treated_as_a_first_start(paid, tmp_path):
     for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME):
         path.unlink()
     with open_view(tmp_path), pytest.raises(OperatorError, match="no ticket ledger"):
         TicketStore.open(tmp_path, key=b"x" * 32, second=tmp_path / "second")
 
 
-def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoration(paid, tmp_path):
+def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_path):
     number, _, rig = paid
     for folder in (tmp_path, tmp_path / "second"):
         data = (folder / HEAD_FILE_NAME).read_bytes()

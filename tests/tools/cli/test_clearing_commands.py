@@ -77,7 +77,7 @@ def test_ledger_tickets_are_reported_when_both_journals_are_damaged(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "A-21")
-def test_two_who_prove_it_settle_each_claim_by_name(staffed):
+def test_two_persons_with_their_pins_settle_each_claim_by_name(staffed):
     said = run("inspect", "--state", str(staffed)).output
     assert "credit:1:cashable" in said
     assert "20.00" in said
@@ -91,7 +91,7 @@ def test_two_who_prove_it_settle_each_claim_by_name(staffed):
 
 @pytest.mark.requirement("A-05", "A-21")
 @pytest.mark.parametrize("harm", ["deleted", "altered"])
-def test_a_roster_that_is_gone_or_altered_takes_no_pin_away_unsaid(staffed, harm):
+def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed, harm):
     path = StateFolder(staffed).staff
     for copy in (path, staffed / "second" / path.name):
         if harm == "deleted":
@@ -107,7 +107,7 @@ def test_a_roster_that_is_gone_or_altered_takes_no_pin_away_unsaid(staffed, harm
 
 
 @pytest.mark.requirement("A-05", "A-06")
-def test_a_memory_of_which_nothing_can_be_read_is_cleared_all_the_same(staffed):
+def test_a_memory_that_cannot_be_read_at_all_can_still_be_cleared(staffed):
     for path in (*staffed.glob("journal.*"), *staffed.glob("second/*.log"), *staffed.glob("machine.key")):
         path.write_bytes(b"nothing of it is left")
     StateFolder(staffed).staff.unlink()
@@ -120,7 +120,7 @@ def test_a_memory_of_which_nothing_can_be_read_is_cleared_all_the_same(staffed):
 
 
 @pytest.mark.requirement("A-05", "A-06")
-def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
+def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(2000)
     nonsense = {"handpay": ["no", "hand-pay"], "game": {"play_id": 7}, "level:x": {"current": "1/0"}}
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
@@ -144,7 +144,7 @@ def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch):
+def test_an_interrupted_clear_is_completed_by_the_same_command(tmp_path, monkeypatch):
     MachineRig(tmp_path).boot().insert(2000).close()
     with monkeypatch.context() as cut:
         cut.setattr(clear, "finish_memory_clear", lambda *_, **__: 1 / 0)
@@ -168,7 +168,7 @@ def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch
         f"x=paid:{'9' * 5000}:A",
     ],
 )
-def test_a_word_about_a_claim_that_is_none_is_refused(tmp_path, words):
+def test_an_invalid_claim_option_is_refused_with_its_form(tmp_path, words):
     MachineRig(tmp_path).boot().close()
     done = clearing(tmp_path, "--claim", words)
     assert done.exit_code == 2
@@ -198,7 +198,7 @@ def printed(tmp_path) -> Path:
 
 
 @pytest.mark.requirement("A-02")
-def test_a_damaged_column_is_named_by_the_audit_of_a_memory_that_is_right_otherwise(tmp_path):
+def test_the_audit_names_a_damaged_column_of_an_otherwise_valid_memory(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     rig.cash_out_ticket()
     rig.close()
@@ -229,7 +229,7 @@ def test_a_damaged_column_of_a_stopped_memory_is_reported(printed):
 
 
 @pytest.mark.requirement("A-05", "A-06")
-def test_a_damaged_memory_is_shown_in_words_with_amounts_and_a_next_step(printed):
+def test_a_damaged_memory_is_described_with_amounts_and_a_next_step(printed):
     (printed / "journal.sqlite").write_bytes(b"nothing of it")
     log = printed / "second" / "000000000001.log"
     log.write_bytes(log.read_bytes()[:-1] + b"\1")
@@ -245,7 +245,7 @@ def test_a_damaged_memory_is_shown_in_words_with_amounts_and_a_next_step(printed
 
 
 @pytest.mark.requirement("A-05", "A-21")
-def test_claims_that_nobody_names_are_carried_over_together(tmp_path):
+def test_claims_not_named_are_carried_over_together(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(2000)
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
     rig.close()

@@ -59,7 +59,7 @@ def required(command, nonsense):
             yield from (parameter.opts[0], nonsense)
 
 
-def test_every_option_says_what_it_is():
+def test_every_option_has_a_help_text():
     options = [
         (*path, *each.opts, each.help)
         for path, command in leaves(main)
@@ -71,7 +71,7 @@ def test_every_option_says_what_it_is():
 
 
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)
-def test_every_command_answers_right_and_wrong_arguments_in_words(path, tmp_path):
+def test_every_command_replies_to_valid_and_invalid_arguments_with_text(path, tmp_path):
     code, said = answer(*path, "--help", cwd=tmp_path)
     assert code == 0
     assert said.startswith(f"Usage: egm {' '.join(path)}")
@@ -113,7 +113,7 @@ def as_on_a_cabinet(*args, cwd):
     "args",
     ["par maple-classic", "par northern-ways", "keno odds aurora-keno ?4", "simulate maple-classic --games 200", "game check aurora-twenty"],
 )  # fmt: skip
-def test_what_needs_no_laboratory_works_on_a_cabinet(args, tmp_path):
+def test_commands_without_laboratory_packages_work_on_a_cabinet(args, tmp_path):
     done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
     # of honest simulations of few games some lie outside their interval, which is status 1
     assert done.returncode == 0 or (args.startswith("simulate") and "OUTSIDE" in done.stdout), done.stderr
@@ -126,7 +126,7 @@ def test_what_needs_no_laboratory_works_on_a_cabinet(args, tmp_path):
     ["certify maple-classic --jurisdiction quebec-casino --out bundle --games-played 200", "rng battery",
      "simulate maple-classic --compiled --games 200", "par maple-classic --html --out sheet.html"],
 )  # fmt: skip
-def test_what_needs_the_laboratory_says_so_in_one_line(args, tmp_path):
+def test_a_command_that_needs_the_laboratory_packages_names_them_in_one_line(args, tmp_path):
     done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -139,12 +139,12 @@ def test_what_needs_the_laboratory_says_so_in_one_line(args, tmp_path):
     assert not list(tmp_path.rglob("manifest.sig"))
 
 
-def test_a_par_sheet_without_the_laboratory_names_the_extra_brackets_and_all(tmp_path):
+def test_a_par_sheet_without_the_laboratory_packages_names_the_extra_with_brackets(tmp_path):
     done = as_on_a_cabinet("par", "maple-classic", cwd=tmp_path)
     assert "pip install open-egm[lab]" in re.sub(r"\s+", " ", done.stdout)
 
 
-def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
+def test_a_missing_controller_store_is_reported_and_not_created(tmp_path):
     done = as_on_a_cabinet("progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path)
     assert done.returncode == 1
     assert "no controller store" in done.stderr
@@ -159,7 +159,7 @@ def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
      ("audit export audit.jsonl", "no machine has been started in this folder"),
      ("screen address", "no browser screen is running; `egm run --screen web` starts one")],
 )  # fmt: skip
-def test_before_the_first_start_it_is_said_that_there_is_nothing_yet(words, said, tmp_path):
+def test_before_the_first_start_commands_report_that_there_is_no_machine_yet(words, said, tmp_path):
     code, output = answer(*words.split(), "--state", str(tmp_path), cwd=tmp_path)
     assert (code, said in output) == (1, True), output
     assert len(output.splitlines()) == 1
@@ -187,7 +187,7 @@ def test_arguments_and_files_of_another_kind_are_refused_with_the_reason(words, 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
 
 
-def test_a_cabinet_file_that_is_not_there_is_said_before_anything_of_the_state_folder(tmp_path):
+def test_a_missing_cabinet_file_is_reported_before_the_state_folder_is_created(tmp_path):
     state = tmp_path / "state"
     code, said = answer(
         "run", "--cabinet", "nope.toml", "--state", str(state), "--screen", "none", cwd=tmp_path
@@ -200,7 +200,7 @@ def test_a_cabinet_file_that_is_not_there_is_said_before_anything_of_the_state_f
     assert not state.exists()  # nothing was claimed or made for it
 
 
-def test_every_reason_that_is_required_is_a_line_of_text_and_not_empty():
+def test_every_required_reason_must_be_one_line_of_text():
     """What is recorded for an inspector says something: a blank reason is refused before anything is done."""
     reasons = {
         (*path, parameter.name): parameter.type

@@ -41,7 +41,7 @@ def given(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_commands_of_a_document_are_there(document):
+def test_every_command_in_a_document_exists_with_its_options(document):
     found = given(document)
     assert found
     for line in found:
@@ -58,7 +58,7 @@ def test_commands_of_a_document_are_there(document):
         assert options <= known or isinstance(command, click.Group), f"{document}: {line}: {options - known}"
 
 
-def test_a_file_may_stand_for_the_stick(tmp_path):
+def test_a_file_is_passed_to_the_machine_as_its_stick(tmp_path):
     """What `egm run --stick` names is what the machine is started with."""
     shown = _ScreenOptions(mode="none", stick=tmp_path / "stick")
     (machine,) = (
@@ -69,7 +69,7 @@ def test_a_file_may_stand_for_the_stick(tmp_path):
     assert machine.command[-2:] == ("--stick", str(tmp_path / "stick"))
 
 
-def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path):
+def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     """Two addresses alike, and the player of position 2 sat at the picture of position 1."""
     made = tmp_path / "two.toml"
     text = DEFAULT_CABINET.read_text(encoding="utf-8").replace("[machine]", "[machine]\npositions = 2", 1)
@@ -106,7 +106,7 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     assert (stopped.exit_code, "no screen is running at http://127.0.0.1:" in stopped.output) == (1, True)
 
 
-def test_of_a_bench_a_drawer_has_the_devices_it_is_for():
+def test_a_positions_drawer_shows_only_that_positions_bench_devices():
     """The first bill acceptor of the bench is position 1's: the drawer of position 2 must not feed it."""
     told = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
     assert list(apply_bench_reply(View(), told).bench) == ["bill", "bill-2"]

@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.requirement("E-09", "D-17")
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_memory_and_export_show_the_same(folder, command):
+def test_memory_and_export_give_the_same_output(folder, command):
     from_memory = run(*command, "--state", folder / "state", "--json")
     from_export = run(*command, "--file", folder / "whole.jsonl", "--json")
     assert from_memory.exit_code == from_export.exit_code == 0, (from_memory.output, from_export.output)
@@ -66,7 +66,7 @@ def test_memory_and_export_show_the_same(folder, command):
     assert json.loads(from_export.output) is not None
 
 
-def test_the_view_of_an_export_has_all_that_the_view_of_the_memory_has(folder):
+def test_the_view_of_an_export_equals_the_view_of_the_memory(folder):
     with (
         open_view(folder / "state") as memory,
         (folder / "whole.jsonl").open("rb") as file,
@@ -98,7 +98,7 @@ def _change_byte(data):
         (lambda data: b"\n".join([*data.splitlines()[:3], *data.splitlines()[2:]]) + b"\n", "UNIQUE"),
     ],
 )
-def test_an_altered_export_shows_nothing_but_the_reason(folder, tmp_path, change, reason):
+def test_an_altered_export_is_refused_with_the_reason(folder, tmp_path, change, reason):
     file = tmp_path / "altered.jsonl"
     file.write_bytes(change((folder / "whole.jsonl").read_bytes()))
     for command in (("meters",), ("audit", "log", "plays"), ("returns",)):
@@ -108,7 +108,7 @@ def test_an_altered_export_shows_nothing_but_the_reason(folder, tmp_path, change
         assert reason in refused.output
 
 
-def test_an_export_of_later_entries_is_refused_by_name(folder):
+def test_an_export_without_the_first_entries_is_refused(folder):
     refused = run("meters", "--file", folder / "later.jsonl")
     assert refused.exit_code == 1
     assert "it begins after entry 5; a complete export is needed" in refused.output
@@ -120,7 +120,7 @@ def test_an_export_of_later_entries_is_refused_by_name(folder):
 @pytest.mark.parametrize(
     "claimed", [{"public_key": MachineKey(b"7" * 32).public_key}, {"sequence": 9999}, {"head_hash": "0" * 64}]
 )
-def test_a_header_that_does_not_fit_its_entries_is_refused_although_it_is_signed(folder, claimed):
+def test_a_signed_header_that_does_not_fit_its_entries_is_refused(folder, claimed):
     key = (
         MachineKey(b"7" * 32) if "public_key" in claimed else MachineKey.load(DiskStorage(), folder / "state")
     )

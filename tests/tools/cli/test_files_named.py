@@ -31,7 +31,7 @@ def state(tmp_path):
 
 
 @pytest.mark.parametrize("command", [("export",), ("verify", "--point")])
-def test_what_is_no_regular_file_is_not_replaced(command, state, tmp_path):
+def test_a_file_that_is_not_regular_is_not_replaced(command, state, tmp_path):
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to(pipe)
@@ -41,7 +41,7 @@ def test_what_is_no_regular_file_is_not_replaced(command, state, tmp_path):
         assert link.is_symlink()
 
 
-def test_an_export_goes_where_a_link_leads_and_past_what_lies_at_its_partial_name(state, tmp_path):
+def test_an_export_follows_a_link_and_ignores_a_pipe_at_its_temporary_name(state, tmp_path):
     kept, link = tmp_path / "kept", tmp_path / "link"
     kept.write_text("old")
     link.symlink_to(kept)
@@ -70,7 +70,7 @@ def test_only_a_regular_file_is_read(command, file, tmp_path):
     assert "is not a regular file" in refused(*command, tmp_path / file)
 
 
-def test_a_pipe_is_no_picture(tmp_path):
+def test_a_pipe_as_a_picture_is_refused(tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
     os.mkfifo(tmp_path / "seven.svg")
@@ -89,7 +89,7 @@ def test_a_pipe_is_no_picture(tmp_path):
         ("a = " + "[" * 30 + "]" * 30, "deep"),
     ],
 )
-def test_what_is_too_much_for_a_parser_is_one_fault(command, text, said, tmp_path):
+def test_input_too_large_for_a_parser_is_reported_as_one_error(command, text, said, tmp_path):
     file = tmp_path / "file.toml"
     file.write_text(text)
     told = refused(*command, file)
@@ -102,7 +102,7 @@ def test_what_is_too_much_for_a_parser_is_one_fault(command, text, said, tmp_pat
     [("audit", "readout"), ("backup", "show"), ("rng", "outcomes", "--count", "1", "--weights")],
     ids=" ".join,
 )
-def test_json_of_any_depth_is_one_fault(command, tmp_path):
+def test_deeply_nested_json_is_reported_as_one_error(command, tmp_path):
     file = tmp_path / "file.json"
     file.write_text("[" * 5000)
     assert str(file) in refused(*command, file)
@@ -129,7 +129,7 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
         ("\xff" * 100_000, "not a backup"),
     ],
 )
-def test_what_is_no_backup_is_told_in_a_line(text, said, tmp_path):
+def test_a_file_that_is_not_a_backup_is_reported_in_one_line(text, said, tmp_path):
     file = tmp_path / "file.json"
     file.write_bytes(text.encode("latin-1"))
     told = refused(*WHOLE, file)
@@ -137,7 +137,7 @@ def test_what_is_no_backup_is_told_in_a_line(text, said, tmp_path):
     assert len(told) < 400 + len(str(file))
 
 
-def test_a_large_file_is_not_read(tmp_path):
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
     file = tmp_path / "file.toml"
     with file.open("wb") as out:
         out.truncate(1 << 32)
@@ -154,7 +154,7 @@ def endless(file, *heads):
 
 
 @pytest.mark.parametrize("command", READERS[2:], ids=" ".join)
-def test_a_line_without_end_is_not_read_to_it(command, state, tmp_path, monkeypatch):
+def test_a_line_without_end_is_read_up_to_a_limit(command, state, tmp_path, monkeypatch):
     monkeypatch.setattr("meters.export.BODY_BYTES_MAX", 1 << 20)  # 64 MiB: what each entry may have
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
@@ -165,7 +165,7 @@ def test_a_line_without_end_is_not_read_to_it(command, state, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("zone", ["America", "../etc", "", "America/Nowhere", "a\0b"])
-def test_a_time_zone_that_is_none_is_told_with_its_line(zone, tmp_path):
+def test_an_invalid_time_zone_is_reported_with_its_line(zone, tmp_path):
     file = tmp_path / "cabinet.toml"
     assert egm("cabinet", "new", file).exit_code in {0, 1}
     lines = [line for line in file.read_text().splitlines() if not line.strip("# ").startswith("time_zone =")]
@@ -191,20 +191,20 @@ HUGE = "99999999999999999999"
     ],
     ids=lambda words: " ".join(words)[:30],
 )
-def test_a_number_no_memory_holds_is_refused(command, state):
+def test_a_number_beyond_the_storage_limit_is_refused(command, state):
     assert egm(*command, "--state", state).exit_code == 2
     refused(*command, "--state", state)
 
 
 @pytest.mark.parametrize("share", ["1e400", "1e-999999999", "1e999999999", "9" * 5000, "0.5/0", "", "."])
-def test_a_share_is_no_power_of_ten(share, tmp_path):
+def test_a_share_with_an_extreme_exponent_is_refused(share, tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
     assert "is not a share" in refused("game", "tune", game, "--return", share)
 
 
 @pytest.mark.parametrize("witness", ["9" * 200 + ":" + "a" * 12, "7=1e999999999"])
-def test_a_witness_is_a_number_memory_holds(witness, state):
+def test_a_witness_with_a_number_beyond_the_storage_limit_is_refused(witness, state):
     assert "is not a witness" in refused("audit", "verify", "--state", state, "--witness", witness)
 
 
@@ -219,7 +219,7 @@ def test_a_witness_is_a_number_memory_holds(witness, state):
         ("", "", "no shape"),
     ],
 )
-def test_a_picture_that_cannot_be_drawn_in_time_is_refused(head, body, said, tmp_path):
+def test_a_picture_that_would_take_too_long_to_draw_is_refused(head, body, said, tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
     picture = tmp_path / "seven.svg"
@@ -238,7 +238,7 @@ WRITERS = (
 
 
 @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
-def test_what_a_command_wrote_it_names_and_where_it_cannot_it_says_so(command, tmp_path):
+def test_a_command_names_the_file_it_wrote_or_why_it_could_not(command, tmp_path):
     file = tmp_path / "result.png"
     assert egm(*command, file).output.startswith(f"{file}: ")
     assert file.stat().st_size
@@ -252,14 +252,14 @@ def test_a_missing_folder_of_a_new_file_is_named(command, tmp_path):
     assert f"the folder {tmp_path / 'missing'} does not exist" in " ".join(output.split())
 
 
-def test_a_new_game_must_have_a_name_under_which_it_can_be_checked(tmp_path):
+def test_a_new_game_file_must_end_in_toml(tmp_path):
     output = refused("game", "new", tmp_path / "maple-classic")
     assert "the name of a definition file must end in .toml; nothing was written" in output
     assert not (tmp_path / "maple-classic").exists()
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "30.2.2026", "today"])
-def test_a_wrong_day_is_named_with_the_form_of_a_day(day, tmp_path):
+def test_an_invalid_day_is_refused_with_the_expected_form(day, tmp_path):
     output = refused("intervention", "day", day, "--out", tmp_path / "day.pdf")
     assert "YYYY-MM-DD" in output
     assert f"'{day}' is not a day of the calendar, written as YYYY-MM-DD" in output

@@ -38,12 +38,12 @@ def test_a_straight_ticket_has_the_odds_of_the_par_sheet():
     assert odds("aurora-keno", "?6", "--bonus", "northern-lights") == found
 
 
-def test_a_way_ticket_is_written_with_groups_and_stakes():
+def test_a_way_ticket_is_entered_with_groups_and_stakes():
     found = odds("aurora-keno", "3,11,27/42,80@3:1,5:2", "7,8@2:5", "--draws", "3")
     assert found["cost_credits"] == (1 + 2 + 5) * 3
 
 
-def test_overlap_beyond_reach_is_said():
+def test_a_distribution_too_costly_to_compute_is_reported_and_can_be_simulated():
     cards = [",".join(str((7 * i + 11 * j * (j + i)) % 80 + 1) for j in range(7)) for i in range(24)]
     good = [card for card in cards if len(set(card.split(","))) == 7][:16]
     found = odds("archipelago-keno", *good)
@@ -58,14 +58,14 @@ def test_overlap_beyond_reach_is_said():
     assert "too costly to compute exactly" in " ".join(run("odds", "archipelago-keno", *good).output.split())
 
 
-def test_the_interval_of_a_probability_is_wilsons():
+def test_the_hit_interval_is_the_wilson_interval():
     """E. B. Wilson, JASA 22 (1927): the p with (p - k/n)^2 = z^2 p (1 - p) / n."""
     for hits, games in ((0, 50), (3, 40), (20, 40), (40, 40)):
         for p in compute_hit_interval(hits, games):
             assert abs((p - hits / games) ** 2 - INTERVAL_Z**2 * p * (1 - p) / games) < 1e-12
 
 
-def test_it_prints_for_people_too():
+def test_the_odds_are_printed_as_text():
     result = run("odds", "archipelago-keno", "1,2,3,4,5,6,7,8", "--games", "50")
     assert "Played 50 times: returns" in result.output
     assert result.exit_code == 0
@@ -83,14 +83,14 @@ def test_it_prints_for_people_too():
         (("no-such-game", "1,2"), "not in the library"),
     ],
 )
-def test_what_cannot_be_is_refused_in_words(arguments, reason):
+def test_an_invalid_ticket_is_refused_with_the_reason(arguments, reason):
     result = run("odds", *arguments)
     assert result.exit_code != 0
     assert reason in " ".join(result.output.split())
 
 
 @pytest.mark.requirement("M-02", "M-17")
-def test_the_slip_is_printed():
+def test_the_slip_states_its_limits_in_both_languages():
     shown = json.loads(run("slip", "aurora-keno", "--json").output)
     assert (shown["fewest_spots"], shown["most_spots"]) == (2, 10)
     for name in ("aurora-keno", "archipelago-keno", "summit-keno"):
@@ -123,7 +123,7 @@ def work(*arguments):
 
 
 @pytest.mark.parametrize(("family", "lowest"), [("keno", "285/316"), ("wheel", "9/10")])
-def test_a_template_is_written_is_valid_and_is_tuned(tmp_path, family, lowest):
+def test_a_new_definition_is_valid_and_can_be_tuned(tmp_path, family, lowest):
     file = tmp_path / "mine.toml"
     work("new", str(file), "--family", family)
     assert analyse(load_game(file), Depth.RETURN).minimum_rtp == Fraction(lowest)
@@ -138,7 +138,7 @@ def test_a_template_is_written_is_valid_and_is_tuned(tmp_path, family, lowest):
 @pytest.mark.parametrize(
     ("family", "games"), [("keno", ["aurora-keno", "archipelago-keno"]), ("wheel", ["river-wheel"])]
 )
-def test_the_published_schema_accepts_what_ships_and_refuses_a_slip(family, games):
+def test_the_published_schema_accepts_shipped_games_and_rejects_a_misspelt_key(family, games):
     schema = json.loads(work("schema", family))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)

@@ -31,7 +31,7 @@ def read_control_number(printed):
 
 @pytest.mark.requirement("M-07", "M-13")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_printed_ticket_says_all_that_the_by_law_asks(desk, language):
+def test_the_printed_ticket_states_everything_the_by_law_requires(desk, language):
     printed = desk(
         "sell", "3,11,27/42,80@3:1,5:2", "7,8@2:5", "--draws", 3, "--station", "K-07", "--language", language
     )
@@ -50,7 +50,7 @@ def test_the_printed_ticket_says_all_that_the_by_law_asks(desk, language):
 
 
 @pytest.mark.requirement("M-06", "M-11", "M-14", "M-15", "M-16")
-def test_an_evening_at_the_desk(desk):
+def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
     won = desk("sell", "1,2,3@3:1", "--draws", 2)
     desk("sell", "?8", "--unpaid")
     desk("pay", 2)
@@ -114,7 +114,7 @@ def test_an_evening_at_the_desk(desk):
         (("open", "maple-classic", "--casino", "M", "--claim-place", "c", "--credit", 25), "not Keno"),
     ],
 )
-def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, tmp_path, arguments, why):
+def test_a_refusal_is_one_line_and_changes_nothing(desk, tmp_path, arguments, why):
     before = desk("totals", "--json")
     done = CliRunner().invoke(command, [arguments[0], str(tmp_path / "office"), *map(str, arguments[1:])])
     assert isinstance(done.exception, SystemExit)
@@ -124,7 +124,7 @@ def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, tmp_path,
 
 
 @pytest.mark.requirement("M-16")
-def test_verification_names_the_entry_also_if_the_accounts_differ(desk, tmp_path):
+def test_verification_names_a_false_payment_and_the_account_that_differs(desk, tmp_path):
     with open_journal(tmp_path / "office", read_local_time) as journal:
         theft = Transfer("keno:owed", "keno:house", 25)
         journal.append(Transaction(id="theft", kind="keno.paid", transfers=(theft,), record={"number": 9}))
@@ -133,14 +133,14 @@ def test_verification_names_the_entry_also_if_the_accounts_differ(desk, tmp_path
     assert "account keno:owed has -25 cents" in found
 
 
-def test_the_secret_of_the_control_numbers_is_the_owners_alone(desk, tmp_path):
+def test_the_machine_key_is_readable_by_its_owner_alone(desk, tmp_path):
     desk("sell", "?4")
     for key in (tmp_path / "office").rglob("machine.key"):
         assert stat.S_IMODE(key.stat().st_mode) & 0o077 == 0
 
 
 @pytest.mark.parametrize("folder", ["there", "typo"])
-def test_a_folder_without_an_office_says_how_to_open_one_and_stays_empty(tmp_path, folder):
+def test_a_folder_without_an_office_names_the_open_command_and_stays_empty(tmp_path, folder):
     (tmp_path / "there").mkdir()
     done = CliRunner().invoke(command, ["totals", str(tmp_path / folder)])
     assert done.exit_code == 1
@@ -157,7 +157,7 @@ def test_a_folder_without_an_office_says_how_to_open_one_and_stays_empty(tmp_pat
         ({"--currency": "../"}, "expected three capital letters, such as CAD, not '../'"),
     ],
 )
-def test_terms_that_no_ticket_can_print_open_no_office(tmp_path, changed, why):
+def test_terms_that_cannot_be_printed_on_a_ticket_open_no_office(tmp_path, changed, why):
     terms = {"--casino": "Mont", "--claim-place": "cage-1", "--credit": "25", **changed}
     arguments = [
         "open",
@@ -174,7 +174,7 @@ def test_terms_that_no_ticket_can_print_open_no_office(tmp_path, changed, why):
     )
 
 
-def test_no_office_is_opened_in_the_journal_of_something_else(tmp_path):
+def test_no_office_is_opened_in_another_machines_journal(tmp_path):
     with open_journal(tmp_path, read_local_time) as journal:
         journal.append(Transaction(id="of-another", kind="bill.in", record={}))
     terms = ["--casino", "Mont", "--claim-place", "cage-1", "--credit", "25"]

@@ -38,14 +38,14 @@ def test_a_par_sheet_loads_no_more_than_its_figures_need():
     assert loaded("par", "maple-classic") == ["numpy"]
 
 
-def test_a_cabinet_file_is_checked_without_a_heavy_package(tmp_path):
+def test_checking_a_cabinet_file_loads_no_heavy_package(tmp_path):
     file = str(tmp_path / "cabinet.toml")
     given = ["--profile", "generic", "--game", "maple-classic", "--game", "quebec-blackjack"]
     assert CliRunner().invoke(main, ["cabinet", "new", file, *given]).exit_code == 0
     assert loaded("cabinet", "check", file) == []
 
 
-def test_the_start_of_a_cabinet_loads_nothing_that_analyses_games_and_reads_no_source():
+def test_starting_a_cabinet_loads_no_game_analysis_and_reads_no_source():
     """Each process of a cabinet pays for its imports: the machine alone loads games."""
     program = (
         "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
@@ -74,7 +74,7 @@ class TestOneGameIsMadeOnce:
         path.write_text(text)
         return path
 
-    def test_the_same_file_is_the_same_game(self, tmp_path):
+    def test_loading_the_same_file_twice_returns_the_same_game(self, tmp_path):
         path = self.file(tmp_path, read_source("maple-classic").data.decode())
         assert load_game(path) is load_game(path)
 
@@ -85,13 +85,13 @@ class TestOneGameIsMadeOnce:
         assert analyse(game, Depth.RETURN) is analyse(game, Depth.RETURN)
         assert analyse(game, Depth.RETURN) == game.rules.analyse(Depth.RETURN)
 
-    def test_a_changed_file_is_another_game(self, tmp_path):
+    def test_a_changed_file_has_another_digest(self, tmp_path):
         text = read_source("maple-classic").data.decode()
         before = load_game(self.file(tmp_path, text))
         after = load_game(self.file(tmp_path, text.replace('"Maple Classic"', '"Maple"')))
         assert before.digest != after.digest
 
-    def test_a_refused_file_is_read_again(self, tmp_path):
+    def test_a_file_is_read_again_after_it_was_rejected(self, tmp_path):
         text = read_source("maple-classic").data.decode()
         path = self.file(tmp_path, text.replace('family = "reels"', 'family = "none"'))
         with pytest.raises(DefinitionError):
@@ -99,7 +99,7 @@ class TestOneGameIsMadeOnce:
         assert load_game(self.file(tmp_path, text)).id == "maple-classic"
 
 
-def test_a_new_cabinet_file_has_each_game_once_and_tables(tmp_path):
+def test_a_new_cabinet_file_lists_each_title_once_and_includes_tables(tmp_path):
     """Variants of one title differ in their return; a house chooses one."""
     file = tmp_path / "cabinet.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "monaco"]).exit_code == 0
@@ -110,7 +110,7 @@ def test_a_new_cabinet_file_has_each_game_once_and_tables(tmp_path):
     assert {"monaco-blackjack", "monaco-boule", "monaco-craps"} <= set(named)
 
 
-def test_a_file_with_a_byte_order_mark_is_refused_by_name(tmp_path):
+def test_a_cabinet_file_with_a_byte_order_mark_is_refused(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_bytes(b"\xef\xbb\xbf" + DEFAULT_CABINET.read_bytes())
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])

@@ -37,7 +37,7 @@ def check(tmp_path, *games):
     return CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(tmp_path / "state")])
 
 
-def test_more_games_than_any_cabinet_has_are_refused_with_the_number(tmp_path, loads):
+def test_more_games_than_the_limit_are_refused_without_loading_them(tmp_path, loads):
     """`egm cabinet check` took 25 s for 10,000 names, and minutes for one name as often."""
     done = check(tmp_path, *(f"none-{number}" for number in range(GAMES_MAX + 1)))
     assert done.exit_code == 1
@@ -45,7 +45,7 @@ def test_more_games_than_any_cabinet_has_are_refused_with_the_number(tmp_path, l
     assert len(loads) <= GAMES_MAX
 
 
-def test_a_game_that_is_named_again_is_made_once(tmp_path, made):
+def test_a_game_listed_many_times_is_built_once(tmp_path, made):
     done = check(tmp_path, *["river-wheel"] * 200)
     assert done.exit_code == 1
     assert "river-wheel is already listed, as games[1]: list each game once" in done.output

@@ -22,7 +22,7 @@ def egm(*arguments):
 
 
 @pytest.mark.requirement("A-02")
-def test_a_new_medium_is_put_in_by_somebody_and_filled(tmp_path):
+def test_a_named_person_replaces_the_second_medium_and_the_next_start_fills_it(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     where = ("--state", state, "--second", second)
     with opened(state, second) as journal:
@@ -46,7 +46,7 @@ def test_a_new_medium_is_put_in_by_somebody_and_filled(tmp_path):
         assert journal.balance_cents(CREDIT) == 500
 
 
-def test_a_second_folder_that_is_missing_is_not_said_to_be_this_machines(tmp_path):
+def test_a_missing_second_folder_is_reported_as_having_no_label(tmp_path):
     second = tmp_path / "second"
     opened(tmp_path, second).close()
     assert egm("show", "--state", tmp_path)[1].endswith("both media are this machine's\n")
@@ -55,7 +55,7 @@ def test_a_second_folder_that_is_missing_is_not_said_to_be_this_machines(tmp_pat
     assert (code, said.splitlines()[-1]) == (0, f"the second medium has no label: {second}")
 
 
-def test_a_medium_in_use_is_not_written_over(tmp_path):
+def test_a_medium_in_use_is_not_overwritten(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     opened(state, second).close()
     code, said = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")

@@ -9,7 +9,7 @@ from paytables.wording import find_nearest_words, format_known_names
 from tools.cli import main
 
 
-def test_names_that_are_near_are_told_and_short_lists_whole():
+def test_similar_names_are_suggested_and_short_lists_are_shown_whole():
     assert find_nearest_words("lst", ["list", "check"]) == ("list",)
     assert find_nearest_words("classic", ["maple-classic", "reels"]) == ("maple-classic",)
     assert find_nearest_words("x", ["x-ray"]) == ()
@@ -21,7 +21,7 @@ def test_names_that_are_near_are_told_and_short_lists_whole():
     assert format_known_names("zzz", []) == "there are none"
 
 
-def test_a_game_that_is_none_is_answered_with_what_was_meant():
+def test_an_unknown_game_is_refused_with_the_nearest_names():
     with pytest.raises(DefinitionError, match=r"not in the library; did you mean maple-classic,"):
         load_game("maple-clasic")
 
@@ -44,7 +44,7 @@ def test_a_game_that_is_none_is_answered_with_what_was_meant():
         (("game", "schema", "reel"), "did you mean reels"),
     ],
 )
-def test_every_command_answers_a_wrong_name_so(asked, meant):
+def test_every_command_suggests_the_nearest_name_for_an_unknown_one(asked, meant):
     result = CliRunner().invoke(main, asked)
     assert result.exit_code != 0
     assert meant in result.output
@@ -53,7 +53,7 @@ def test_every_command_answers_a_wrong_name_so(asked, meant):
 @pytest.mark.parametrize(
     "command", [("par",), ("game", "check"), ("run", "--game"), ("simulate",)], ids=" ".join
 )
-def test_a_definition_in_a_file_of_another_name_is_a_file_of_the_wrong_name(command, tmp_path, monkeypatch):
+def test_a_definition_file_must_end_in_toml(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.tml").write_text("")
     for number, (name, said) in enumerate(
@@ -73,7 +73,7 @@ def test_a_definition_in_a_file_of_another_name_is_a_file_of_the_wrong_name(comm
 
 @pytest.mark.parametrize("key", ["\N{SUPERSCRIPT TWO}", "1\N{SUPERSCRIPT TWO}", "9" * 5000])
 @pytest.mark.parametrize("command", [("par",), ("game", "check")], ids=" ".join)
-def test_a_key_of_strange_digits_is_refused_by_its_name(tmp_path, command, key):
+def test_a_key_with_unusual_digits_is_refused_by_its_name(tmp_path, command, key):
     file = tmp_path / "own.toml"
     file.write_text(
         f'"{key}" = 1\n' + read_source("maple-classic").path.read_text(encoding="utf-8"), encoding="utf-8"

@@ -19,7 +19,7 @@ READING = [
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_folder_that_is_not_there_is_told_and_not_made(tmp_path, words):
+def test_a_missing_state_folder_is_reported_and_not_created(tmp_path, words):
     for name, made in (("typo", False), ("file", True)):
         place = tmp_path / name
         if made:

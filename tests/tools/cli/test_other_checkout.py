@@ -17,12 +17,12 @@ def test_another_checkout_in_the_working_directory_is_found(tmp_path, monkeypatc
     assert note == f"note: this is the egm of {OWN_CHECKOUT}; for {tmp_path}, make a .venv there (make setup)"
 
 
-def test_its_own_checkout_is_no_other_one(monkeypatch):
+def test_the_commands_own_checkout_is_not_reported_as_another(monkeypatch):
     monkeypatch.chdir(OWN_CHECKOUT)
     assert find_other_checkout() is None
 
 
-def test_a_removed_working_directory_is_no_checkout(tmp_path, monkeypatch):
+def test_a_removed_working_directory_is_not_reported_as_a_checkout(tmp_path, monkeypatch):
     removed = tmp_path / "removed"
     removed.mkdir()
     monkeypatch.chdir(removed)

@@ -39,7 +39,7 @@ def roster(tmp_path):
     return Roster.load(StateFolder(tmp_path).staff)
 
 
-def test_enrol_list_disable_and_change_pins(people, tmp_path):
+def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp_path):
     people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
     assert roster(tmp_path).authenticate("2", "246801").role is Role.MECHANIC
     people("pin", "2", typed=("246801", "864200", "864200"))
@@ -82,17 +82,17 @@ def test_enrol_list_disable_and_change_pins(people, tmp_path):
         (("pin", "1"), ("000000",), "number or PIN is wrong"),
     ],
 )
-def test_what_is_not_allowed_says_why(people, words, typed, why):
+def test_a_refused_change_of_staff_states_the_reason(people, words, typed, why):
     assert why in people(*words, typed=typed, status=1)
 
 
-def test_who_may_not_enrol_does_not(people):
+def test_a_person_without_the_permission_cannot_enrol(people):
     people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
     refused = people("add", "3", "Eve", "--role", "manager", "--by", "2", typed=("246801",), status=1)
     assert "2 is mechanic and may not enrol" in refused
 
 
-def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
+def test_a_demonstration_has_one_person_per_role_with_generated_pins(tmp_path):
     folder = StateFolder(tmp_path)
     badges = load_demonstration_badges(load_cabinet(), folder, NOW)
     assert {badge.role for badge in badges} == set(Role)
@@ -106,7 +106,7 @@ def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
         load_demonstration_badges(load_cabinet(), folder, NOW)
 
 
-def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
+def test_a_real_cabinet_has_no_staff_until_somebody_is_enrolled(tmp_path):
     cabinet = load_cabinet()
     device = cabinet.devices["bill"].model_copy(update={"port": "/dev/ttyS0"})
     real = cabinet.model_copy(update={"devices": {**cabinet.devices, "bill": device}})
@@ -126,7 +126,7 @@ def real_cabinet(tmp_path):
 
 
 @pytest.mark.parametrize("left", ["all", "roster", "badges"])
-def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
+def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, left):
     """A state folder that was a demonstration's is refused by the machine itself, before anything is opened."""
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
@@ -145,7 +145,7 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
     assert not (folder.root / "journal.sqlite").exists()
 
 
-def test_no_demonstration_is_made_of_a_real_machines_folder(tmp_path):
+def test_no_demonstration_staff_are_created_in_a_real_machines_folder(tmp_path):
     folder = StateFolder(tmp_path)
     folder.prepare()
     Journal.open(folder.root, now=lambda: NOW).close()
@@ -154,7 +154,7 @@ def test_no_demonstration_is_made_of_a_real_machines_folder(tmp_path):
 
 
 @pytest.mark.requirement("A-20", "A-05")
-def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
+def test_a_memory_clear_requires_two_authorised_persons_with_their_pins(people, tmp_path):
     people("add", "2", "Toni", "--role", "technician", "--by", "1", typed=("135790", "246801", "246801"))
     people("add", "3", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "975310", "975310"))
     Journal.open(tmp_path, now=lambda: NOW).close()
@@ -184,7 +184,9 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
 
 
 @pytest.mark.requirement("J-16")
-def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, tmp_path, monkeypatch):
+def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journal(
+    people, tmp_path, monkeypatch
+):
     """Whoever guesses at a terminal is stopped, whatever the clock says, and the machine records each try."""
     words = ("add", "3", "Eve", "--role", "mechanic", "--by")
     for _ in range(3):
@@ -207,7 +209,7 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, 
     rig.close()
 
 
-def test_two_terminals_cannot_guess_at_once(people, tmp_path):
+def test_two_terminals_cannot_check_pins_at_the_same_time(people, tmp_path):
     with (
         tries.edit_wrong_pins(tmp_path, wait=True),
         pytest.raises(BlockingIOError),

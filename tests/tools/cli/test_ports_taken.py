@@ -17,13 +17,13 @@ def taken():
         yield other.getsockname()[1]
 
 
-def test_a_screens_port_that_is_taken(taken):
+def test_a_screen_port_in_use_is_reported_with_the_option_to_change_it(taken):
     with pytest.raises(click.ClickException) as refused:
         _open_browser_sockets("screen", taken)
     said = f"screen: port {taken} on 127.0.0.1: Address already in use; choose another with --port, or 0 for any free one"
     assert refused.value.message.startswith(said)
 
 
-def test_a_controllers_metrics_port_that_is_taken(taken):
+def test_a_metrics_port_in_use_is_reported_with_its_option(taken):
     with pytest.raises(OperatorError, match=f"--metrics: port {taken} of 127.0.0.1: Address already in use"):
         _create_exporter(Readings(), taken)

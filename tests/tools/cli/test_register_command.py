@@ -50,7 +50,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.requirement("Q-01", "Q-05")
-def test_a_register_reads_the_same_from_memory_and_from_the_export(folder, tmp_path):
+def test_a_register_is_the_same_from_memory_and_from_the_export(folder, tmp_path):
     for name in REGISTERS:
         here = run("show", name, "--state", folder, "--json")
         there = run("show", name, "--file", tmp_path / "audit.jsonl", "--json")
@@ -73,7 +73,7 @@ def change(folder, statement):
 
 
 @pytest.mark.requirement("F-16:c", "Q-01")
-def test_identities_are_compared_with_what_the_journal_committed_to(folder):
+def test_identities_are_compared_with_the_digests_in_the_journal(folder):
     right = run("identities", "--state", folder, "--json")
     assert right.exit_code == 0, right.output
     assert [row["record"] for row in json.loads(right.output)] == ["right"]
@@ -92,7 +92,7 @@ def test_identities_are_compared_with_what_the_journal_committed_to(folder):
     assert (missing.exit_code, json.loads(missing.output)[0]["record"]) == (1, "missing")
 
 
-def test_where_there_is_nothing_the_command_says_so(folder, tmp_path):
+def test_a_missing_or_altered_source_of_a_register_is_reported(folder, tmp_path):
     (tmp_path / "broken.jsonl").write_bytes(
         (tmp_path / "audit.jsonl").read_bytes().replace(b"cheque", b"change")
     )
@@ -110,7 +110,7 @@ COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
 
 
 @pytest.mark.parametrize("args", COMMANDS)
-def test_a_line_that_is_not_an_entry_is_named(folder, tmp_path, args):
+def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path, args):
     lines = (tmp_path / "audit.jsonl").read_bytes().splitlines(keepends=True)
     for line, said in (
         (b"{}\n", "sequence is missing"),
@@ -137,7 +137,7 @@ def forge(source, target, change):
         export.write_export(view, key, out, NOW)
 
 
-def test_a_content_that_no_machine_writes_is_named_although_it_is_signed(folder, tmp_path):
+def test_signed_content_that_no_machine_writes_is_reported(folder, tmp_path):
     forged = tmp_path / "forged.jsonl"
     forge(tmp_path / "audit.jsonl", forged, {"time": "9999-12-31T23:59:59.000000-23:00"})
     refused = run("statement", "--file", forged)
@@ -148,7 +148,7 @@ def test_a_content_that_no_machine_writes_is_named_although_it_is_signed(folder,
     )
 
 
-def test_an_entry_with_an_unknown_account_is_named(folder, tmp_path):
+def test_an_entry_with_an_unknown_account_is_reported(folder, tmp_path):
     forged = tmp_path / "forged.jsonl"
     forge(tmp_path / "audit.jsonl", forged, {"transfers": [["purse", "world:bill", 5]]})
     refused = run("statement", "--file", forged)

@@ -37,25 +37,25 @@ def test_a_cabinet_loads_no_laboratory_package() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_selftest_fails_with_its_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_selftest_has_exit_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rng.ctr_drbg._DF_STARTS", bytes(48))
     result = run("selftest")
     assert result.exit_code == 1
     assert "Block_Cipher_df gave another result" in result.output
 
 
-def test_bytes_come_in_exactly_the_number_asked_and_never_twice() -> None:
+def test_bytes_prints_exactly_the_requested_count_and_never_the_same_twice() -> None:
     first, second = run("bytes", "--count", "200001"), run("bytes", "--count", "200001")
     assert len(first.stdout_bytes) == len(second.stdout_bytes) == 200_001
     assert first.stdout_bytes != second.stdout_bytes
 
 
-def test_bytes_go_to_a_file(tmp_path: Path) -> None:
+def test_bytes_are_written_to_a_file(tmp_path: Path) -> None:
     assert run("bytes", "--count", "70000", "--output", str(tmp_path / "raw")).exit_code == 0
     assert (tmp_path / "raw").stat().st_size == 70_000
 
 
-def test_bytes_without_end_stop_quietly_when_the_reader_goes() -> None:
+def test_endless_bytes_stop_quietly_when_the_reader_closes() -> None:
     with subprocess.Popen([EGM, "rng", "bytes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -73,23 +73,23 @@ def test_an_unwritable_file_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bulk", [(), ("--bulk",)])
 class TestOutcomes:
-    def test_range(self, bulk: tuple[str, ...]) -> None:
+    def test_outcomes_of_a_range_cover_every_number_at_each_position(self, bulk: tuple[str, ...]) -> None:
         plays = lines(run("outcomes", "--range", "22", "--positions", "3", "--count", "500", *bulk))
         assert len(plays) == 500
         assert all(len(play) == 3 for play in plays)
         assert {n for play in plays for n in play} == set(range(22))
 
-    def test_keno(self, bulk: tuple[str, ...]) -> None:
+    def test_outcomes_of_keno_are_twenty_different_numbers(self, bulk: tuple[str, ...]) -> None:
         plays = lines(run("outcomes", "--keno", "--count", "200", *bulk))
         assert all(len(set(play)) == 20 for play in plays)
         assert {n for play in plays for n in play} == set(range(1, 81))
 
-    def test_deck(self, bulk: tuple[str, ...]) -> None:
+    def test_outcomes_of_a_deck_are_shuffles_of_all_its_cards(self, bulk: tuple[str, ...]) -> None:
         plays = lines(run("outcomes", "--deck", "54", "--count", "50", *bulk))
         assert all(sorted(play) == list(range(54)) for play in plays)
         assert len({tuple(play) for play in plays}) == 50
 
-    def test_weights(self, bulk: tuple[str, ...], tmp_path: Path) -> None:
+    def test_outcomes_follow_a_table_of_weights(self, bulk: tuple[str, ...], tmp_path: Path) -> None:
         file = tmp_path / "weights.json"
         file.write_text(json.dumps({"weights": [1, 0, 9], "total": 10}))
         counts = Counter(
@@ -129,7 +129,7 @@ def test_impossible_outcomes_are_refused(arguments: tuple[str, ...], status: int
         ("[]", "TypeError"),
     ],
 )
-def test_a_bad_table_of_weights_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_table_of_weights_is_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "weights.json"
     file.write_text(text)
     result = run("outcomes", "--weights", str(file), "--count", "1")
@@ -153,7 +153,7 @@ def test_rngtest_finds_no_more_failed_blocks_than_chance_explains() -> None:
 
 @pytest.mark.requirement("B-02")
 @pytest.mark.skipif(not shutil.which("ent"), reason="Debian's ent is not installed")
-def test_ent_sees_full_bytes_and_no_correlation() -> None:
+def test_ent_reports_full_entropy_and_no_correlation() -> None:
     """Good bytes fall outside the widest of these bands in one run of 10**10."""
     raw = run("bytes", "--count", "4000000").stdout_bytes
     table = subprocess.run(["ent", "-t"], input=raw, capture_output=True, check=True).stdout.decode()

@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.requirement("D-21")
-def test_a_statement_says_whose_it_is_and_what_each_line_counts(folder):
+def test_a_statement_names_its_machine_and_what_each_line_counts(folder):
     """Its lines were raw keys of "minor units or times", of no machine, place, currency or time."""
     text = run("register", "statement", "--state", folder).output
     assert text.splitlines()[0].startswith("rules monaco, amounts in minor units of EUR, entry ")
@@ -42,18 +42,18 @@ def test_a_statement_says_whose_it_is_and_what_each_line_counts(folder):
 
 
 @pytest.mark.requirement("D-16")
-def test_a_readout_on_paper_says_its_machine_and_time(folder):
+def test_a_printed_readout_states_its_rules_currency_and_time(folder):
     assert run("meters", "--state", folder).output.startswith("rules monaco, amounts in minor units of EUR, ")
 
 
 @pytest.mark.parametrize("more", [["--sign"], ["--names", "us"], ["--since", __file__]])
-def test_an_option_a_split_cannot_take_is_refused(folder, more):
+def test_an_option_that_by_does_not_support_is_refused(folder, more):
     """They were left out in silence."""
     done = run("meters", "--by", "game", "--state", folder, *more)
     assert (done.exit_code, more[0] in done.output) == (2, True), done.output
 
 
-def test_what_has_names_inside_keeps_them_in_a_spreadsheet():
+def test_nested_records_remain_json_in_a_spreadsheet():
     """Nested records were flattened into a row of words without labels."""
     steps = [{"draws": [{"bound": 6, "value": 2}], "choice": None}]
     (row,) = csv.DictReader(io.StringIO(Table(("steps", "persons"), [(steps, ("2", "3"))]).to_csv()))

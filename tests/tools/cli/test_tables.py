@@ -42,7 +42,7 @@ def words(text):
 
 
 @pytest.mark.parametrize("width", [10, 20, 30, 40, 60, 80, 200])
-def test_no_word_is_cut_at_any_width(width):
+def test_no_word_is_truncated_at_any_width(width):
     whole_text = Table(COLUMNS, ROWS).to_text()
     drawn = click.unstyle(Table(COLUMNS, ROWS).to_text(width))
     told = {
@@ -56,7 +56,7 @@ def test_no_word_is_cut_at_any_width(width):
         assert max(map(cell_len, drawn.splitlines())) <= width
 
 
-def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
+def test_a_table_wraps_and_then_shows_each_row_as_a_block():
     wrapped = click.unstyle(Table(COLUMNS, ROWS).to_text(80)).splitlines()
     assert wrapped[0].split() == ["level", "what", "it", "is", "amount", "who"]
     assert set(wrapped[1]) == {"─", " "}
@@ -66,7 +66,7 @@ def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 100])
-def test_a_table_of_figures_goes_on_below_with_its_names_again(width):
+def test_a_wide_table_of_figures_continues_below_with_its_row_names_repeated(width):
     titles = (
         "level",
         *(
@@ -86,7 +86,7 @@ def test_a_table_of_figures_goes_on_below_with_its_names_again(width):
     assert {"1,234,567", "1,000,000", "12", "hits", "overflow", "pool"} <= set(told)
 
 
-def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
+def test_columns_are_aligned_with_double_width_letters():
     lines = click.unstyle(Table(("a", "b"), [("水水", 1), ("abcd", 2)]).to_text()).splitlines()
     assert [cell_len(line[: line.index(digit)]) for line, digit in zip(lines[2:], "12", strict=True)] == [
         6,
@@ -101,7 +101,7 @@ def listed(output_format):
     show(output_format, Table(COLUMNS, ROWS), text_before="told before", text_after="told after")
 
 
-def test_json_and_csv_carry_the_values_and_the_terminal_is_not_steered():
+def test_json_and_csv_contain_the_values_and_no_control_sequence_is_printed():
     read = json.loads(CliRunner().invoke(listed, ["--json"]).output)
     assert [tuple(row.values()) for row in read] == ROWS
     assert list(read[0]) == ["level", "what_it_is", "amount_cents", "who"]
@@ -115,14 +115,14 @@ def test_json_and_csv_carry_the_values_and_the_terminal_is_not_steered():
     assert "[red]no markup[/red]" in text
 
 
-def test_a_pipe_has_no_width_and_columns_gives_it_one():
+def test_a_pipe_has_no_width_unless_columns_is_set():
     longest = max(map(len, CliRunner().invoke(listed, []).output.splitlines()))
     assert longest > 80
     narrow = CliRunner(env={"COLUMNS": "70"}).invoke(listed, []).output
     assert max(map(len, narrow.splitlines())) <= 70
 
 
-def test_a_column_of_lists_has_an_end_also_in_a_pipe():
+def test_a_column_of_lists_is_wrapped_also_in_a_pipe():
     listed = ", ".join(f"name-{n}" for n in range(60))
     table = Table(("line", Column("there are", width_max=40)), [(1, listed), (2, "x" * 50)])
     lines = table.to_text().splitlines()
@@ -132,7 +132,7 @@ def test_a_column_of_lists_has_an_end_also_in_a_pipe():
     assert kept["there_are"] == listed
 
 
-def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
+def test_an_empty_table_prints_its_text_and_an_empty_json_list():
     table = Table(("a", "b"), empty_text="nothing yet")
     assert (table.to_text(80), table.to_json_rows(), table.to_csv()) == ("nothing yet", [], "a,b\n")
     assert not table
@@ -143,7 +143,7 @@ def test_facts_have_no_heading_and_nested_values_are_readable():
     assert text.splitlines() == ["doors   main, top", "open    yes", "inside  5 2"]
 
 
-def test_what_takes_its_time_says_so_on_a_terminal_alone(capfd):
+def test_progress_is_shown_only_on_a_terminal(capfd):
     with show_progress("counting\x1b[2K", 3) as done:
         for i in range(3):
             done(i + 1)
@@ -180,7 +180,7 @@ def test_every_command_with_a_table_has_json_and_csv():
     "words", ["register list", "profile list", "people roles", "rng selftest"], ids=str
 )  # fmt: skip
 @pytest.mark.parametrize("columns", ["40", "80"])
-def test_tables_of_real_commands_are_whole_at_any_width(words, columns):
+def test_tables_of_real_commands_are_complete_at_any_width(words, columns):
     wide = CliRunner().invoke(main, words.split())
     narrow = CliRunner(env={"COLUMNS": columns}).invoke(main, words.split())
     assert (wide.exit_code, narrow.exit_code) == (0, 0), narrow.output

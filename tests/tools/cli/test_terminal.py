@@ -84,7 +84,7 @@ WALKS = [
 
 
 @pytest.mark.parametrize("words", WALKS, ids=lambda words: ascii(" ".join(words))[1:50])
-def test_no_command_lets_what_is_in_the_memory_steer_the_terminal(words, state):
+def test_no_command_prints_control_characters_from_the_machines_memory(words, state):
     run = CliRunner(env={"COLUMNS": "900"}).invoke(main, [word.replace("{}", str(state)) for word in words])
     assert run.exception is None or isinstance(run.exception, SystemExit), run.exception
     output = run.output.replace("\r\n", "\n")
@@ -93,14 +93,14 @@ def test_no_command_lets_what_is_in_the_memory_steer_the_terminal(words, state):
         assert "x1b" in re.sub(r"[^\w]", "", output)  # it is there, and shown
 
 
-def test_markup_in_a_name_is_shown(state):
+def test_markup_in_a_name_is_shown_literally(state):
     for words in (["levels"], ["meters", "--by", "game"]):
         run = CliRunner(env={"COLUMNS": "200"}).invoke(main, [*words, "--state", str(state)])
         assert run.exit_code == 0, run.output
         assert MARKED in run.output
 
 
-def test_what_is_shown_keeps_its_spaces_and_lines_and_json_stays_json():
+def test_printable_text_keeps_its_spaces_and_json_stays_valid():
     assert make_printable("5\xa0\u202f$ é") == "5\xa0\u202f$ é"
     assert make_printable(EVIL) == "\\x1b[2K\\x9b31m\\x07[red]all right[/red]\\u202egnihton\\u2066\\r"
     assert make_lines_printable("one\r\ntwo\n\x1b") == "one\ntwo\n\\x1b"
@@ -131,7 +131,7 @@ _TABLES = {
 }
 
 
-def test_every_process_and_command_prints_through_the_one_place():
+def test_every_process_and_command_prints_through_the_terminal_module():
     """What is not printed through it could be obeyed by a terminal: there is no other way to print."""
     found = {}
     last_parts = {name.rpartition(".")[2] for name in PRINTS}
@@ -159,7 +159,7 @@ def test_every_process_and_command_prints_through_the_one_place():
     assert found == {}
 
 
-def test_the_one_place_shows_and_does_not_obey(capsys):
+def test_echo_and_terminal_escape_control_characters(capsys):
     echo(EVIL, fg="red")
     echo(EVIL, err=True)
     Terminal(width=200).print(f"[bold]{escape_markup(EVIL)}[/bold]", EVIL.replace("[", "("))

@@ -83,7 +83,7 @@ def test_a_ticket_is_paid_once(office, cage):
 
 
 @pytest.mark.requirement("H-12")
-def test_what_the_cage_does_not_pay(office, cage):
+def test_the_cage_refuses_each_ticket_that_it_must_not_pay(office, cage):
     pending = office.issued("p").number
     office.desk.redeem_begin("r", pending)
     assert cage.pay_ticket(pending).reason is TicketRefusalReason.PENDING
@@ -101,7 +101,7 @@ def test_what_the_cage_does_not_pay(office, cage):
 
 
 @pytest.mark.requirement("H-14")
-def test_the_register_of_coupons_of_500_dollars(tmp_path):
+def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, template="quebec-vlt"))
     cage = TicketCage(office.store, office.clock, "Luc")
     below, above = office.issued("a", 49_999).number, office.issued("b", 50_000).number
@@ -117,7 +117,7 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
 
 
 @pytest.mark.requirement("H-07", "H-02")
-def test_a_duplicate_is_the_same_ticket(office, two):
+def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
     ticket = office.issued()
     again = two.reprint_ticket(ticket.number, "the paper tore")
     assert again == replace(ticket, duplicate=True)
@@ -128,7 +128,7 @@ def test_a_duplicate_is_the_same_ticket(office, two):
 
 
 @pytest.mark.requirement("H-07", "H-12:c")
-def test_void(office, two):
+def test_a_void_requires_a_reason_and_stops_payment(office, two):
     number = office.issued().number
     with pytest.raises(OperatorError, match="requires a reason"):
         two.void_ticket(number, " ")
@@ -150,7 +150,7 @@ METHOD_BY_ACT = {
 
 
 @pytest.mark.parametrize("act", METHOD_BY_ACT)
-def test_what_the_place_says_takes_two_takes_two(office, cage, act):
+def test_acts_that_require_two_persons_are_refused_with_one(office, cage, act):
     number = office.issued().number
     if act == "release":
         office.desk.redeem_begin("r", number)
@@ -160,7 +160,7 @@ def test_what_the_place_says_takes_two_takes_two(office, cage, act):
     assert office.store.require_ticket(number) == before
 
 
-def test_after_a_release_the_machine_may_not_commit(office, two, cage):
+def test_a_redemption_cannot_be_committed_after_the_cage_released_the_ticket(office, two, cage):
     number = office.issued().number
     office.desk.redeem_begin("r", number)
     assert office.desk.holds_redemption("r")
@@ -177,7 +177,7 @@ def test_after_a_release_the_machine_may_not_commit(office, two, cage):
     assert isinstance(cage.pay_ticket(number), TicketRedemption)
 
 
-def test_nobody_is_nobody_and_one_is_not_two(office):
+def test_the_cage_requires_a_name_and_two_different_persons(office):
     with pytest.raises(OperatorError, match="name the person"):
         TicketCage(office.store, office.clock, "  ")
     with pytest.raises(OperatorError, match="must be different"):
@@ -185,7 +185,7 @@ def test_nobody_is_nobody_and_one_is_not_two(office):
 
 
 @pytest.mark.requirement("H-10")
-def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(office, cage, two):
+def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(office, cage, two):
     late, locked = office.issued("a").number, office.issued("b").number
     office.desk.redeem_begin("r", locked)
     office.clock.pass_days(40)
@@ -202,7 +202,7 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     assert isinstance(office.desk.redeem_begin("in", late), TicketRedemption)
 
 
-def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
+def test_a_ticket_expired_by_an_earlier_version_can_be_revived(office, two):
     """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
     number = office.issued().number
     office.store.record_move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
@@ -212,7 +212,7 @@ def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
 
 
 @pytest.mark.requirement("H-10")
-def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeypatch):
+def test_a_venue_may_pay_expired_tickets_at_the_cage(office, cage, monkeypatch):
     number = office.issued().number
     office.clock.pass_days(40)
     template = load_template("generic")
@@ -239,7 +239,7 @@ def egm(tmp_path, monkeypatch):
 
 
 @pytest.mark.requirement("H-12:a", "H-12:b", "H-12:c", "H-12:d")
-def test_ticket_value_comes_from_its_number_only(office, egm):
+def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
     """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
     good = office.issued("good", amount_cents=4200).number
     misprinted = office.desk.prepare_ticket("jam", 4200, denomination_cents=25).number
@@ -259,7 +259,7 @@ def test_ticket_value_comes_from_its_number_only(office, egm):
     assert "redeemed already" in egm("pay", good, "--person", LUC, status=1)  # a copy of it
 
 
-def test_check_pay_check(office, egm):
+def test_a_ticket_is_checked_paid_once_and_checked_again(office, egm):
     ticket = office.issued(amount_cents=4200)
     typed = f"{ticket.number[:2]}-{ticket.number[2:10]} {ticket.number[10:]}"
     assert egm("check", typed).startswith("issued: $42.00 cashable, good until 2026-04-01 04:00:00 UTC")
@@ -273,7 +273,7 @@ def test_check_pay_check(office, egm):
     assert "Missing option '--person'" in egm("pay", typed, status=2)
 
 
-def test_nobody_acts_without_his_pin_and_his_permission(office, egm):
+def test_the_cage_commands_require_a_correct_pin_and_the_permission(office, egm):
     number = office.issued().number
     assert "wrong" in egm("pay", number, "--person", LUC, pins=("1234",), status=1)
     assert "wrong" in egm("pay", number, "--person", "alice", pins=(PIN,), status=1)
@@ -288,7 +288,9 @@ def test_nobody_acts_without_his_pin_and_his_permission(office, egm):
 
 @pytest.mark.parametrize("command", ["check", "list", "report", "payees"])
 @pytest.mark.parametrize("year", [1970, 2036, 2038])
-def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, monkeypatch, command, year):
+def test_read_only_commands_write_nothing_whatever_the_clock_shows(
+    office, egm, tmp_path, monkeypatch, command, year
+):
     """A clock that was wrong for seconds, while somebody looked, expired every ticket for ever."""
     number = office.issued().number
     office.store.close()
@@ -308,7 +310,7 @@ def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, 
     assert content() == before
 
 
-def test_check_says_expired_only_by_a_clock_that_is_believed(office, egm, tmp_path, monkeypatch):
+def test_check_reports_expiry_only_if_the_clock_is_plausible(office, egm, tmp_path, monkeypatch):
     number = office.issued().number
     clock = StandingClock()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
@@ -319,7 +321,7 @@ def test_check_says_expired_only_by_a_clock_that_is_believed(office, egm, tmp_pa
 
 
 @pytest.mark.requirement("E-06")
-def test_list_masks_what_is_owed(office, egm):
+def test_list_masks_the_numbers_of_outstanding_tickets(office, egm):
     owed, paid = office.issued("a").number, office.issued("b").number
     egm("pay", paid, "--person", LUC)
     listed = json.loads(egm("list", "--json"))
@@ -347,7 +349,7 @@ def journal_of(folder, out_cents, in_cents=0):
 
 
 @pytest.mark.requirement("H-15", "D-23")
-def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
+def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
     office.issued("a", 1000)
     taken = office.issued("b", 500).number
     office.desk.redeem_begin("r", taken)
@@ -365,7 +367,7 @@ def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
 
 
 @pytest.mark.requirement("H-15", "D-23")
-def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
+def test_report_exits_with_status_1_if_tickets_and_meters_differ(office, egm, tmp_path):
     office.issued("a", 1000)
     journal_of(tmp_path, out_cents=900)
     assert "out:voucher:cashable: the meters say 900 in cents, the tickets 1000" in egm("report", status=1)
@@ -378,7 +380,7 @@ def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
     "command", [("report",), ("list",), ("payees",), ("pay", "{number}", "--person", LUC)]
 )
 @pytest.mark.parametrize("left", [0, 5000], ids=["empty", "cut"])
-def test_a_damaged_ledger_says_what_to_do(office, egm, tmp_path, command, left):
+def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, command, left):
     number = office.issued("a", 1000).number
     journal_of(tmp_path, out_cents=1000)
     office.store.close()
@@ -396,7 +398,7 @@ def test_a_damaged_ledger_says_what_to_do(office, egm, tmp_path, command, left):
 
 
 @pytest.mark.requirement("H-15")
-def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(office, egm, tmp_path):
+def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, tmp_path):
     office = Office(tmp_path, reads=is_system_number, key=office.key, second=office.second)
     taken, back = "070000000000000001", "070000000000000002"
     for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
@@ -418,7 +420,7 @@ def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(offi
 
 
 @pytest.mark.requirement("H-14")
-def test_payees(office, egm, monkeypatch):
+def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch):
     paid = office.issued("b", 500).number
     clock = StandingClock()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
@@ -431,7 +433,7 @@ def test_payees(office, egm, monkeypatch):
     assert row == f"2026-03-02 14:05:09,$5.00,Anne,Chicoutimi,cage:{LUC}"
 
 
-def test_void_release_and_reprint(office, egm, tmp_path):
+def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office, egm, tmp_path):
     number = office.issued("a").number
     office.desk.redeem_begin("r", number)
     both = ("--person", LUC, "--second", MIA)
@@ -446,12 +448,12 @@ def test_void_release_and_reprint(office, egm, tmp_path):
     assert "the ticket is void; void requires it to be issued" in refused
 
 
-def test_refusals_are_one_line(egm, tmp_path):
+def test_a_list_without_a_machine_is_refused_in_one_line(egm, tmp_path):
     assert "no machine has been started in this folder" in egm("list", status=1)
     assert not list(tmp_path.iterdir())
 
 
-def test_render_draws_a_specimen_nobody_pays(tmp_path):
+def test_render_draws_a_specimen_from_each_template(tmp_path):
     def run(*arguments):
         return CliRunner().invoke(main, ["ticket", "render", *arguments])
 

@@ -34,7 +34,7 @@ def prove(tmp_path, number):
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_path):
+def test_a_ticket_redeemed_after_a_memory_clear_is_not_proved(cleared, tmp_path):
     number, _ = cleared
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     rig.offer_ticket(number)
@@ -47,7 +47,7 @@ def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_
 
 
 @pytest.mark.requirement("H-07")
-def test_a_proof_says_that_it_knows_nothing_of_the_cage(cleared, tmp_path):
+def test_a_proof_states_that_cage_payments_are_not_in_the_journals(cleared, tmp_path):
     number, _ = cleared
     status, said = prove(tmp_path, number)
     assert status == 0

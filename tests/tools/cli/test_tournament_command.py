@@ -60,7 +60,7 @@ def play(*rows):
 
 
 @pytest.mark.requirement("L-08")
-def test_the_return_of_each_machine_is_compared_with_those_of_all_others(rules, tmp_path, monkeypatch):
+def test_each_machines_return_is_compared_with_those_of_all_others(rules, tmp_path, monkeypatch):
     """The second and the third return 0.7 % more and less than the first: too much between the two."""
     source, games = (LIBRARY / "maple-classic.toml").read_text(encoding="utf-8"), {}
     for name, pays in {"maple-classic": 600, "maple-more": 700, "maple-less": 500}.items():
@@ -91,7 +91,7 @@ def test_complete_rules_are_accepted(rules):
     assert "every number of entries from 3 to 80, at least 30 %" in result.output
 
 
-def test_the_example_explains_every_key_and_is_accepted(tmp_path):
+def test_the_example_rules_explain_every_key_and_are_accepted(tmp_path):
     file = tmp_path / "own.toml"
     result = run("new", file)
     assert (result.exit_code, f"egm tournament check {file}" in result.output) == (0, True)
@@ -173,7 +173,7 @@ REFUSED = {
 
 @pytest.mark.requirement("L-03", "L-05", "R-09")
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_is_named_with_its_key_and_the_reason(rules, case):
+def test_invalid_rules_are_refused_with_the_key_and_the_reason(rules, case):
     change, said = REFUSED[case]
     file = rules(change)
     result = check(file)
@@ -184,7 +184,7 @@ def test_what_is_refused_is_named_with_its_key_and_the_reason(rules, case):
 
 
 @pytest.mark.requirement("L-03")
-def test_rules_that_are_not_public_yet_must_still_have_a_week(rules):
+def test_unpublished_rules_must_leave_a_week_until_the_tournament(rules):
     file = rules(("published = 2027-03-01\n", ""))
     assert check(file, "2027-03-01").exit_code == 0
     late = check(file, "2027-03-02")
@@ -202,7 +202,7 @@ def test_rules_that_are_not_public_yet_must_still_have_a_week(rules):
         (101, "101 is more than the side bet"),
     ],
 )
-def test_the_fee_of_let_it_ride_is_30_percent_of_its_side_bet_or_more(rules, fee, said):
+def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fee, said):
     file = rules(*LET_IT_RIDE, ("fee_cents = 30", f"fee_cents = {fee}"))
     result = check(file)
     assert (result.exit_code, said in result.output) == (1 if said else 0, True), result.output
@@ -233,7 +233,7 @@ def test_the_notice_is_complete_in_both_languages(rules, language, texts):
 
 
 @pytest.mark.requirement("L-03")
-def test_the_notice_states_how_the_prizes_of_unclaimed_ranks_and_odd_cents_are_divided(rules):
+def test_the_notice_states_how_unclaimed_prizes_and_odd_cents_are_divided(rules):
     file = rules(
         ('unclaimed = "shared"', 'unclaimed = "not-awarded"'),
         ('remainders = "best-rank"', 'remainders = "in-order"'),
@@ -256,7 +256,7 @@ def test_standings_and_prizes_are_printed_to_the_cent(rules, results):
 
 
 @pytest.mark.requirement("L-05", "R-09")
-def test_less_than_30_percent_is_refused_with_the_amount_to_add(rules, results):
+def test_prizes_below_30_percent_are_refused_with_the_amount_to_add(rules, results):
     file, played = rules(('"1/4"', '"1/100"')), results(play(*THREE))
     result = run("settle", file, played)
     assert result.exit_code == 1
@@ -303,13 +303,13 @@ def test_results_that_do_not_fit_the_rules_are_refused_by_entry_and_round(rules,
     assert said in result.output
 
 
-def test_equal_points_need_the_best_game_if_it_decides(rules, results):
+def test_a_tie_decided_by_the_best_game_requires_it_in_the_results(rules, results):
     result = run("settle", rules(('ties = "share"', 'ties = "best-game"')), results(play(*THREE)))
     assert "entry 1: round 1: best_game is missing" in result.output
 
 
 @pytest.mark.requirement("L-09")
-def test_prizes_that_are_lawful_but_possibly_not_meant_are_remarked(rules):
+def test_lawful_but_possibly_unintended_prizes_are_remarked(rules):
     said = check(rules())
     assert said.exit_code == 0
     assert "Remark: with 3 entries, rank 3 wins 1,000 cents, more than the 750 of rank 2." in said.output

@@ -54,7 +54,7 @@ class Cabinet:
         for status in (1, 0, 4, 70, -9, -11)
     ],
 )
-def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monkeypatch, name, status):
+def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypatch, name, status):
     """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
 
@@ -69,7 +69,7 @@ def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monk
 
 
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
-def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monkeypatch, settled_s, goes_on):
+def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypatch, settled_s, goes_on):
     """No display at the first start: the person is told and may start again. Later, credits may be in it."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
     monkeypatch.setattr(module, "_FAILED_START_S", settled_s)
@@ -82,7 +82,7 @@ def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monke
     asyncio.run(scene())
 
 
-def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
+def test_closing_the_window_ends_the_cabinet(monkeypatch):
     async def scene():
         cabinet = Cabinet(
             monkeypatch, _CabinetProcess("screen", ends_with(EXIT_CODE_CLOSED_BY_PERSON), closes=True)
@@ -94,7 +94,7 @@ def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
 
 
 @pytest.mark.parametrize(("status", "ends"), [(2, 0), (4, 0), (1, 4), (0, 4)])
-def test_the_machine_ends_the_cabinet_when_it_cannot_be_kept_up(monkeypatch, status, ends):
+def test_a_machine_that_cannot_be_restarted_ends_the_cabinet(monkeypatch, status, ends):
     async def scene():
         cabinet = Cabinet(monkeypatch, _CabinetProcess("machine", ends_with(status), is_machine=True))
         assert not await cabinet.run_until_enough()
@@ -103,5 +103,5 @@ def test_the_machine_ends_the_cabinet_when_it_cannot_be_kept_up(monkeypatch, sta
     asyncio.run(scene())
 
 
-def test_what_dies_at_every_start_is_started_ever_more_slowly():
+def test_a_process_that_fails_at_every_start_is_restarted_ever_more_slowly():
     assert [_compute_restart_pause_s(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]

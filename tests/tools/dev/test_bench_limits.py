@@ -67,7 +67,9 @@ def measures():
         (breaks, 200, "RuntimeError: the port is [taken]"),
     ],
 )
-def test_what_could_not_be_measured_is_said_and_the_rest_goes_on(monkeypatch, figures, limit, said):
+def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
+    monkeypatch, figures, limit, said
+):
     """What ends by itself is given all the time it takes on a crowded computer; only the test's own limit ends it."""
     area(monkeypatch, "never", figures, limit)
     area(monkeypatch, "quick", measures, 200)
@@ -79,7 +81,7 @@ def test_what_could_not_be_measured_is_said_and_the_rest_goes_on(monkeypatch, fi
     assert "not measured whole: never" in run.output
 
 
-def test_areas_that_are_measured_whole_end_well(monkeypatch):
+def test_a_bench_of_complete_areas_exits_with_success(monkeypatch):
     area(monkeypatch, "quick", measures, 200)
     monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_quick"])
     assert CliRunner().invoke(main, []).exit_code == 0
@@ -91,7 +93,7 @@ FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _modules())
-def test_every_area_measures(name, monkeypatch):
+def test_every_bench_area_yields_a_first_figure(name, monkeypatch):
     """Its first figure: an area that had stopped working was seen by nobody."""
     module = importlib.import_module(f"tools.dev.bench.{name}")
     monkeypatch.setattr(module, "figures", functools.partial(module.figures, **FEWER.get(name, {})))

@@ -21,7 +21,7 @@ def broker(tmp_path):
     found.close()
 
 
-def test_a_hit_is_measured_to_its_locked_amount(broker, tmp_path, monkeypatch):
+def test_hits_are_measured_up_to_their_locked_amounts(broker, tmp_path, monkeypatch):
     """It waited until the bench's limit: claims are made once a level is heard, and frequent hits are held."""
     monkeypatch.setattr(bench, "HITS", 30)
     with closing(SqliteStore(tmp_path / "levels.db")) as store:

@@ -21,13 +21,13 @@ def names(tmp_path_factory):
         return wheel.namelist()
 
 
-def test_what_is_installed_is_the_product(names):
+def test_the_wheel_contains_only_the_packages_of_the_product(names):
     packages = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert packages == {"egm", "meters", "paytables", "rng", "tools"}
     assert {"tools/cli/__init__.py", "tools/lab/parsheet/templates/par.html.j2"} <= set(names)
 
 
-def test_what_is_for_developers_and_tests_is_not_installed(names):
+def test_developers_tools_and_tests_are_not_installed(names):
     left_out = [folder for folder in ("egm/testing", "tools/dev") if (ROOT / folder).is_dir()]
     assert left_out == ["egm/testing", "tools/dev"]
     assert not [name for name in names if name.startswith(tuple(f"{folder}/" for folder in left_out))]

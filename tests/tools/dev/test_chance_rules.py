@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
         "import ssl\n\nSTOP = ssl.RAND_bytes(1)\n",
     ],
 )
-def test_random_bytes_of_the_kernel_or_a_library_are_refused(package, source):
+def test_random_numbers_from_outside_the_rng_service_are_rejected_by_ruff(package, source):
     found = subprocess.run(
         [
             *(sys.executable, "-m", "ruff", "check", "--no-cache", "--select", "TID251"),
@@ -37,7 +37,7 @@ def test_random_bytes_of_the_kernel_or_a_library_are_refused(package, source):
     assert "TID251" in found.stdout
 
 
-def test_each_use_that_is_allowed_says_what_for():
+def test_each_permitted_use_of_random_bytes_states_its_purpose():
     """Keys, tokens and salts; and what feeds rng's own generator."""
     allowed = [
         line

@@ -17,7 +17,7 @@ def test_generated_parts_are_fresh(name):
     assert fill(name, text) == text, "run `make docs` and commit the result"
 
 
-def test_every_part_has_its_place():
+def test_every_generated_part_appears_once_in_the_documents():
     texts = [(ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS] + list(REFERENCE.values())
     placed = [part for text in texts for part in parts(text)]
     assert sorted(placed) == sorted(BLOCKS)
@@ -59,7 +59,7 @@ def test_options_and_subcommands_reach_the_reference(monkeypatch):
     assert "| `GAME` |" not in text
 
 
-def test_a_package_without_a_reason_is_named(tmp_path):
+def test_a_dependency_without_a_reason_is_reported(tmp_path):
     pyproject = tmp_path / "pyproject.toml"
     pyproject.write_text(
         '[project]\nname = "x"\ndependencies = [\n    "good>=1", # a reason\n    "bare>=2",\n]\n',
@@ -74,7 +74,7 @@ def test_a_package_without_a_reason_is_named(tmp_path):
 BLOCK = "a\n<!-- begin:one -->\nold\n<!-- end:one -->\nb\n"
 
 
-def test_only_what_stands_between_the_marks_is_written():
+def test_only_the_text_between_the_marks_is_replaced():
     assert fill("D.md", BLOCK, {"one": lambda: "new"}) == BLOCK.replace("old", "new")
 
 
@@ -91,7 +91,7 @@ def test_a_document_with_broken_marks_is_refused(text, reason):
         fill("D.md", text, {"one": lambda: "new"})
 
 
-def test_the_table_of_layers_has_every_folder_of_egm_and_needs_its_docstring(tmp_path):
+def test_the_table_of_layers_lists_every_folder_of_egm_and_requires_docstrings(tmp_path):
     modules = [*(ROOT / "egm").glob("*/__init__.py"), *(ROOT / "egm/features").glob("*/__init__.py")]
     folders = {str(file.parent.relative_to(ROOT / "egm")) for file in modules} - {"features"}
     assert set(re.findall(r"^\| `([\w/]+)/` \| \w", layers(), re.MULTILINE)) == folders

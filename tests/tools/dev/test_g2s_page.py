@@ -18,7 +18,7 @@ def named(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-def test_every_kind_and_meter_and_file_of_the_page_exists():
+def test_every_entry_kind_meter_and_file_on_the_g2s_page_exists():
     assert len(ROWS) > 12
     for name, _, here, kinds, meters in ROWS:
         assert [kind for kind in named(kinds) if kind not in RULES_BY_KIND] == [], name

@@ -20,7 +20,7 @@ def ends():
     os.close(theirs)
 
 
-def test_what_a_marking_uart_would_hand_over():
+def test_wakeup_bytes_are_marked_as_a_parity_marking_uart_does():
     assert mark_wakeup(b"\x81") == b"\xff\x00\x81"
     assert mark_wakeup(b"\x01\x72\x02\xff\x00") == b"\xff\x00\x01\x72\x02\xff\xff\x00"
 
@@ -28,7 +28,7 @@ def test_what_a_marking_uart_would_hand_over():
 @pytest.mark.parametrize(
     ("wire", "sent"), [(Wire.PLAIN, b"\x01\x71\xff"), (Wire.MARKED, b"\xff\x00\x01\x71\xff\xff")]
 )
-def test_a_message_on_a_line_without_a_ninth_bit(ends, wire, sent):
+def test_a_message_is_framed_for_plain_and_marked_lines(ends, wire, sent):
     ours, name = ends
     line = HostLine(name, wire)
     line.send(b"\x01\x71\xff")
@@ -36,7 +36,7 @@ def test_a_message_on_a_line_without_a_ninth_bit(ends, wire, sent):
     line.close()
 
 
-def test_an_answer_is_over_when_it_is_whole_or_when_silence_falls(ends):
+def test_a_reply_ends_when_it_is_complete_or_after_a_gap(ends):
     ours, name = ends
     line = HostLine(name, Wire.PLAIN, answer_seconds=5.0, gap_seconds=0.05)
 
@@ -54,7 +54,7 @@ def test_an_answer_is_over_when_it_is_whole_or_when_silence_falls(ends):
     line.close()
 
 
-def test_nothing_from_before_is_taken_for_an_answer(ends):
+def test_bytes_received_before_the_query_are_not_taken_for_its_reply(ends):
     ours, name = ends
     line = HostLine(name, Wire.PLAIN, answer_seconds=0.02)
     os.write(ours, b"\x01\x01\x01")
@@ -62,12 +62,12 @@ def test_nothing_from_before_is_taken_for_an_answer(ends):
     line.close()
 
 
-def test_a_port_that_cannot_be_had_is_named(tmp_path):
+def test_a_port_that_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(HostLineError, match="nowhere"):
         HostLine(str(tmp_path / "nowhere"), Wire.PLAIN)
 
 
-def test_a_line_that_hangs_up_is_told():
+def test_a_line_that_is_disconnected_raises_an_error():
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     line = HostLine(os.ttyname(theirs), Wire.PLAIN, answer_seconds=1.0)

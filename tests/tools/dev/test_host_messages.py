@@ -33,14 +33,14 @@ def frame(text: str) -> bytes:
 
 
 @pytest.mark.parametrize(("body", "crc"), KNOWN_FRAMES.items())
-def test_known_frames_are_written_as_they_were_seen(body, crc):
+def test_long_polls_are_encoded_like_published_frames(body, crc):
     _, code, *data = bytes.fromhex(body)
     values = {"enable": data[0]} if data else {}
     assert encode_long_poll(1, code, values) == bytes.fromhex(body + crc)
 
 
 @pytest.mark.parametrize("code", LENGTHS)
-def test_an_answer_is_as_long_as_the_tables_say(code):
+def test_each_reply_has_the_length_stated_in_the_tables(code):
     assert 4 + compute_fixed_size(POLLS[int(code, 16)].answer) == LENGTHS[code]
 
 
@@ -60,7 +60,7 @@ def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
         assert value * 10**6 == int(whole) * 10**8 + int(part.ljust(8, "0")), code
 
 
-def test_polls_by_hand():
+def test_polls_are_encoded_as_written_by_hand():
     assert encode_general_poll(1) == b"\x81"
     assert encode_long_poll(1, 0x54) == b"\x01\x54"  # R: no CRC
     assert encode_long_poll(1, 0x2D, {"game": 12}) == frame("01 2D 0012")
@@ -81,7 +81,7 @@ def test_polls_by_hand():
     assert encode_long_poll(1, 0x8A, {"amount": 100, "tax": 0}) == bytes.fromhex("018A0000010000A5E9")  # seen
 
 
-def test_a_transfer_order_by_hand():
+def test_a_transfer_order_is_encoded_as_written_by_hand():
     order = encode_long_poll(
         1,
         0x72,
@@ -123,7 +123,7 @@ def test_a_transfer_order_by_hand():
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "x" * 256}, "location: 256 bytes"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_by_name(code, values, said):
+def test_a_value_that_does_not_fit_is_refused_by_its_name(code, values, said):
     with pytest.raises(LayoutError, match=said):
         encode_long_poll(1, code, values)
 
@@ -136,7 +136,7 @@ def data(request: bytes, text: str):
     return answer.values
 
 
-def test_answers_by_hand():
+def test_replies_are_decoded_as_written_by_hand():
     assert data(encode_long_poll(1, 0x1A), "01 1A 00001234") == {"value": 1234}
     assert data(encode_long_poll(1, 0x54), "01 54 07 363032 41422D37") == {"version": "602", "serial": "AB-7"}
     assert data(encode_long_poll(1, 0x56), "01 56 05 02 0001 0012") == {
@@ -183,7 +183,7 @@ def test_answers_by_hand():
     assert one["value"] == 42
 
 
-def test_short_answers():
+def test_short_replies_are_classified():
     general, control, reading = encode_general_poll(1), encode_long_poll(1, 0x01), encode_long_poll(1, 0x1A)
     assert decode_answer(general, b"").outcome is Outcome.SILENCE
     assert decode_answer(general, b"\x00").outcome is Outcome.NOTHING
@@ -207,7 +207,7 @@ def test_short_answers():
     assert is_complete_answer(reading, b"\x01\x00")
 
 
-def test_an_event_frame_answers_any_poll():
+def test_an_event_frame_is_accepted_as_a_reply_to_any_poll():
     for request in (encode_general_poll(1), encode_long_poll(1, 0x1A)):
         answer = decode_answer(request, frame("01 FF 7E 0005 00001234 00 00"))
         assert (answer.outcome, answer.code) == (Outcome.EVENT, 0x7E)
@@ -218,7 +218,7 @@ def test_an_event_frame_answers_any_poll():
     assert decode_answer(encode_general_poll(1), frame("01 FF 00")).outcome is Outcome.NOTHING
 
 
-def test_a_signature_comes_in_answer_to_a_general_poll():
+def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
     answer = decode_answer(encode_general_poll(1), frame("01 21 3412"))
     assert (answer.outcome, answer.values) == (Outcome.DATA, {"signature": 0x1234})
 
@@ -235,7 +235,7 @@ def test_a_signature_comes_in_answer_to_a_general_poll():
         (frame("01 FD"), "answers poll FD, not 1A"),
     ],
 )
-def test_a_damaged_answer_says_why(got, said):
+def test_a_damaged_reply_states_the_reason(got, said):
     answer = decode_answer(encode_long_poll(1, 0x1A), got)
     assert answer.outcome is Outcome.DAMAGED
     assert said in answer.error
@@ -250,7 +250,7 @@ def test_a_damaged_answer_says_why(got, said):
         ("01 54 04 36303241 FF", "surplus"),
     ],
 )
-def test_a_length_that_lies_is_seen(text, said):
+def test_a_wrong_length_byte_is_detected(text, said):
     answer = decode_answer(encode_long_poll(1, 0x54), frame(text))
     assert answer.outcome is Outcome.DAMAGED
     assert said in answer.error
@@ -259,14 +259,14 @@ def test_a_length_that_lies_is_seen(text, said):
 @given(
     st.binary(max_size=80), st.sampled_from([encode_general_poll(1), *(bytes((1, code)) for code in POLLS)])
 )
-def test_nothing_that_comes_back_can_make_it_fail(got, request_):
+def test_decoding_never_fails_whatever_is_received(got, request_):
     answer = decode_answer(request_, got)
     is_complete_answer(request_, got)
     assert answer.data == got
 
 
 @given(st.data())
-def test_what_is_written_is_read_back(data_):
+def test_encoded_values_are_decoded_to_the_same(data_):
     code = data_.draw(st.sampled_from([0x2D, 0x4C, 0x57, 0x58, 0x7E, 0x70, 0x71, 0x7B, 0x7D]))
     poll = POLLS[code]
     layout = poll.request or poll.answer
@@ -302,5 +302,5 @@ def test_what_is_written_is_read_back(data_):
     assert read_layout(layout, written) == values
 
 
-def test_every_event_layout_is_of_fixed_size():
+def test_every_event_layout_has_a_fixed_size():
     assert all(compute_fixed_size(layout) is not None for layout in EVENTS.values())

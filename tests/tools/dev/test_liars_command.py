@@ -29,7 +29,7 @@ def exported(folder, positions):
     return file
 
 
-def test_lies_are_told_about_every_export_given(tmp_path):
+def test_the_liars_command_lies_about_every_given_export(tmp_path):
     files = []
     for positions in (1, 3):
         folder = tmp_path / str(positions)

@@ -301,7 +301,9 @@ def a_pot_that_pays_a_credit_too_many(monkeypatch):
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-def test_a_planted_fault_is_found(tmp_path, monkeypatch, plant, setup, script, found):
+def test_a_planted_fault_is_detected_by_a_world_or_its_audit(
+    tmp_path, monkeypatch, plant, setup, script, found
+):
     case = Case(1, setup, script)
     plant(monkeypatch)
     assert re.match(found, run_and_report(tmp_path / "planted", case)[1])

@@ -43,7 +43,7 @@ def run(path, cases, stop=None, done=None):
 
 
 @pytest.mark.parametrize("stop", [0, 3, 5, 7])
-def test_it_goes_on_where_it_was_and_comes_to_the_same(stop, tmp_path):
+def test_an_interrupted_calculation_continues_with_the_same_result(stop, tmp_path):
     whole = run(tmp_path / "whole", range(5))
     assert not (tmp_path / "whole").exists()
     assert run(tmp_path / "part", range(5), stop) is None
@@ -54,7 +54,7 @@ def test_it_goes_on_where_it_was_and_comes_to_the_same(stop, tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 3, 30])
-def test_a_result_cut_short_is_worked_out_again(cut, tmp_path):
+def test_a_truncated_result_is_computed_again(cut, tmp_path):
     whole = run(tmp_path / "whole", range(5))
     run(tmp_path / "part", range(5), 4)
     data = (tmp_path / "part").read_bytes()
@@ -64,7 +64,7 @@ def test_a_result_cut_short_is_worked_out_again(cut, tmp_path):
     assert done[0] == 3
 
 
-def test_a_damaged_result_is_worked_out_again_with_all_that_follow(tmp_path):
+def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
     whole = run(tmp_path / "whole", range(5))
     run(tmp_path / "part", range(5), 1)
     at = (tmp_path / "part").stat().st_size
@@ -90,7 +90,7 @@ def test_stored_results_of_another_calculation_are_rejected(tmp_path):
         ResultStore(tmp_path / "part", OF)
 
 
-def test_a_proof_is_written_into_its_definition_and_nothing_is_left(tmp_path):
+def test_a_proof_is_written_into_its_definition_and_leaves_no_other_file(tmp_path):
     path = tmp_path / "jacks.toml"
     text = (HOLDEM.parent / "jacks-or-better-9-6.toml").read_text()
     path.write_text(text.split("\n[proved", maxsplit=1)[0])
@@ -103,7 +103,7 @@ def test_a_proof_is_written_into_its_definition_and_nothing_is_left(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["jacks.toml"]
 
 
-def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
+def test_a_proof_does_not_continue_from_results_of_another_definition(tmp_path):
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().replace('pays = "3:2"', 'pays = "2:1"'))
     part = tmp_path / "holdem.toml.part"
@@ -121,7 +121,7 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_a_proof_that_was_stopped_goes_on_and_says_so(tmp_path):
+def test_an_interrupted_proof_continues_and_reports_it(tmp_path):
     """The heaviest game, interrupted at its first line of progress, then killed at its next; it ends as it should."""
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().split("\n[proved", maxsplit=1)[0])

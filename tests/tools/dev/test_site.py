@@ -30,12 +30,12 @@ def test_the_command_reference_of_the_site_is_that_of_the_commands(source):
     assert format_command_reference() in (source / "reference/commands.md").read_text(encoding="utf-8")
 
 
-def test_operators_have_their_pages_in_french_too(source):
+def test_the_site_has_the_operator_and_service_manuals_in_french(source):
     for name in ("operator-fr", "service-fr"):
         assert "panne" in (source / f"reference/{name}.md").read_text(encoding="utf-8")
 
 
-def test_a_link_to_code_becomes_plain_text_and_one_to_a_page_stays():
+def test_a_link_to_code_becomes_plain_text_and_a_link_to_a_page_remains():
     page = ROOT.joinpath("README.md").relative_to(ROOT)
     text = "[a](GLOSSARY.md) [b](GLOSSARY.md#terms) [c](tests/conformance) ![d](docs/pictures/top.png)"
     linked = site.with_page_links(text, page, site.documents())
@@ -54,7 +54,7 @@ def test_the_site_builds_without_a_warning(source, tmp_path):
     ], "the site loads nothing from elsewhere"
 
 
-def test_a_broken_link_is_named(source, tmp_path):
+def test_a_broken_link_fails_the_build_of_the_site(source, tmp_path):
     broken = tmp_path / "broken"
     (broken / "reference").mkdir(parents=True)
     (broken / "conf.py").write_text((source / "conf.py").read_text(encoding="utf-8"), encoding="utf-8")

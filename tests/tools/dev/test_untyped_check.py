@@ -29,11 +29,11 @@ def tree(root: Path, text: str) -> Path:
         ('def f() -> None:\n    """Any."""\n    say("Any of them")', 0, 0),
     ],
 )
-def test_every_way_to_name_it_is_counted(tmp_path, text, uses, signatures) -> None:
+def test_every_way_to_write_any_is_counted(tmp_path, text, uses, signatures) -> None:
     assert count(tree(tmp_path, text)) == Counts(uses, signatures)
 
 
-def test_one_more_than_before_fails(tmp_path, monkeypatch, capsys) -> None:
+def test_more_uses_of_any_than_the_limit_fail(tmp_path, monkeypatch, capsys) -> None:
     root = tree(tmp_path, "from typing import Any\ndef f(a: dict[str, Any]) -> None: ...")
     monkeypatch.setattr(untyped, "MOST", Counts(uses=1, signatures=1))
     assert main([str(root)]) == 0

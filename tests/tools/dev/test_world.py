@@ -75,7 +75,7 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
 
 
 @pytest.mark.requirement("A-11")
-def test_what_three_players_and_the_staff_do_at_once_agrees_with_the_audit(tmp_path):
+def test_concurrent_acts_of_three_players_and_staff_agree_with_the_audit(tmp_path):
     setup = CabinetSetup(positions=3, games=("maple-classic", "quebec-craps"))
     result = run_case(tmp_path, at(setup, 8, actions=90, cuts=0))
     assert result.verdict.findings == []
@@ -87,7 +87,7 @@ def test_what_three_players_and_the_staff_do_at_once_agrees_with_the_audit(tmp_p
     ("game", "positions", "seed"),
     [("quebec-texas-holdem-room", 2, 2), ("monaco-chemin-de-fer", 4, 3), ("quebec-super-pan-9", 2, 5)],
 )
-def test_a_round_that_positions_play_in_common_goes_on_after_a_cut(tmp_path, game, positions, seed):
+def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game, positions, seed):
     """The players insert bills at the first call, and are in a round after the second, as the power is cut."""
     wait = ("close doors",) * 16
     names = (*wait[:4], ROUND, *wait, ROUND, *wait[:6], CUT, *wait[:12])
@@ -113,14 +113,14 @@ def test_players_gathered_at_one_table_agree_with_their_machine_and_its_audit(tm
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-05", "S-32")
-def test_players_gathered_at_craps_take_back_what_the_table_does_not_take(tmp_path):
+def test_players_at_one_craps_table_agree_with_their_machine_and_its_audit(tmp_path):
     """A pass line lay on the cloth after the point. Of bets chosen at random few are legal at craps: it takes long."""
     result = run_case(tmp_path, create_case(13, 2000, 20, gathers=True))
     assert result.verdict.findings == []
     assert result.verdict.games > 50
 
 
-def test_seeds_draw_a_table_of_every_game_that_positions_play_in_common():
+def test_seeds_include_a_table_of_every_multi_position_game():
     drawn = [create_case(seed, actions=200, cuts=0, gathers=None) for seed in range(200)]
     gatherings = [case for case in drawn if case.setup.gathering]
     assert {case.setup.gathering for case in gatherings} == GATHERINGS.keys()
@@ -129,7 +129,7 @@ def test_seeds_draw_a_table_of_every_game_that_positions_play_in_common():
     assert len(gatherings) < len(drawn) / 2
 
 
-def test_a_gathering_has_as_many_positions_as_its_game_needs():
+def test_each_gathering_has_as_many_positions_as_its_game_needs():
     for game, positions in GATHERINGS.items():
         rules = load_game(game).rules
         assert rules.seats_min <= min(positions) <= max(positions) <= rules.table_layout.table.seats, game
@@ -152,7 +152,7 @@ def test_a_world_of_the_default_length_agrees_with_its_machine_and_its_audit(tmp
         *(pytest.param(name, 250, marks=pytest.mark.slow) for name in sorted(GAMES_BY_JURISDICTION)),
     ],
 )
-def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, jurisdiction, actions):
+def test_every_cent_is_accounted_for_by_the_rules_of_each_jurisdiction(tmp_path, jurisdiction, actions):
     result = run_case(
         tmp_path,
         at(
@@ -171,7 +171,7 @@ def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, jurisd
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_a_case_that_failed_once_does_so_no_more(tmp_path, case):
+def test_a_stored_case_that_once_failed_passes(tmp_path, case):
     assert run_and_report(tmp_path / "world", read_case(case))[1] == ""
 
 
@@ -221,7 +221,7 @@ class Taken:
         monkeypatch.setattr(World, "describe_device", robbed)
 
 
-def test_a_dollar_taken_from_the_box_is_missed_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
+def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
     Taken(monkeypatch)
     case = at(CabinetSetup(games=("maple-classic",)), 3, actions=24, cuts=1)
     _, wrong = run_and_report(tmp_path / "world", case)
@@ -267,7 +267,7 @@ async def until(holds):
             await asyncio.sleep(0.1)
 
 
-def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
+def test_a_machine_restarted_by_its_staff_returns_to_idle(tmp_path):
     async def session():
         world = World(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
         player = Player(world, 1, Restarter(1))
@@ -288,7 +288,7 @@ def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
         assert sum(entry.kind == "power.up" for entry in view.entries()) == 2
 
 
-def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
+def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
     """Without a list of titles; a form is left where the machine shows that something it needs is missing.
 
     The main menu of a machine of several positions has lines of its own, which lead to no form.

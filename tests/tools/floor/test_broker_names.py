@@ -41,7 +41,7 @@ async def running(folder):
         broker.close()
 
 
-def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
+def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
     """A second client of one name ends the first: an enrolled machine that said it was the controller was it."""
     lost, there = [], asyncio.Event()
 
@@ -79,7 +79,7 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
     assert lost == []
 
 
-def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
+def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_path):
     """One certificate made up signs by the thousand, and each of them was written down."""
 
     async def run():
@@ -106,7 +106,7 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["controller", "broker", "authority", "sign", "sign-1", "sign-lobby"])
-def test_no_machine_has_the_name_of_another_part_of_the_link(tmp_path, name):
+def test_a_machine_serial_cannot_be_the_name_of_another_part_of_the_link(tmp_path, name):
     with pytest.raises(OperatorError, match="not a valid machine serial number"):
         make_link(tmp_path, (name,), "127.0.0.1", NOW)
 

@@ -48,7 +48,7 @@ def whole(folder, *machines):
 
 @pytest.mark.requirement("I-15")
 @pytest.mark.parametrize("then", ["certificates", "revoke"])
-def test_a_lost_list_lets_nobody_in_again(tmp_path, then):
+def test_a_lost_revocation_list_is_rebuilt_with_every_revoked_certificate(tmp_path, then):
     egm("certificates", tmp_path, "EGM-1", "EGM-2", "EGM-3")
     gone = read(tmp_path / "EGM-2.crt").serial_number
     egm("revoke", tmp_path, "EGM-2")
@@ -58,7 +58,7 @@ def test_a_lost_list_lets_nobody_in_again(tmp_path, then):
     assert listed(tmp_path) == {gone} | also
 
 
-def test_a_list_that_is_none_is_told_and_can_be_made_anew(tmp_path):
+def test_an_invalid_revocation_list_is_reported_and_can_be_rebuilt(tmp_path):
     egm("certificates", tmp_path, "EGM-2")
     gone = read(tmp_path / "EGM-2.crt").serial_number
     egm("revoke", tmp_path, "EGM-2")
@@ -97,7 +97,7 @@ def cut(do, folder, write):
 
 
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_first_run_that_was_cut_anywhere_is_finished_by_the_next(tmp_path, stride):
+def test_an_interrupted_first_run_is_completed_by_the_next(tmp_path, stride):
     for write in count(step=stride):
         folder = tmp_path / f"cut-{write}"
         was = cut(lambda folder=folder: make_link(folder, ["EGM-1"], "10.0.0.2", NOW), folder, write)
@@ -110,7 +110,7 @@ def test_a_first_run_that_was_cut_anywhere_is_finished_by_the_next(tmp_path, str
     assert write > 20
 
 
-def test_a_revocation_that_was_cut_anywhere_is_finished_by_the_next_run(tmp_path):
+def test_an_interrupted_revocation_is_completed_by_the_next_run(tmp_path):
     for write in count():
         folder = tmp_path / f"cut-{write}"
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
@@ -136,7 +136,7 @@ def test_a_revoked_key_is_never_certified_again(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["authority", "controller", "EGM-1"])
-def test_an_empty_certificate_is_told_and_its_key_taken_up(tmp_path, name):
+def test_an_empty_certificate_is_reported_and_its_key_is_reused(tmp_path, name):
     egm("certificates", tmp_path, "EGM-1")
     key = (tmp_path / f"{name}.key").read_bytes()
     (tmp_path / f"{name}.crt").write_bytes(b"")
@@ -148,13 +148,13 @@ def test_an_empty_certificate_is_told_and_its_key_taken_up(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["authority", "EGM-1"])
-def test_a_torn_key_without_a_certificate_is_made_anew(tmp_path, name):
+def test_an_empty_key_without_a_certificate_is_replaced(tmp_path, name):
     (tmp_path / f"{name}.key").touch(0o600)
     egm("certificates", tmp_path, "EGM-1")
     whole(tmp_path, "EGM-1")
 
 
-def test_an_authority_that_has_signed_is_not_replaced_by_another(tmp_path):
+def test_an_authority_that_has_signed_is_not_replaced(tmp_path):
     egm("certificates", tmp_path)
     for name in ("authority.crt", "authority.key"):
         (tmp_path / name).unlink()
@@ -162,7 +162,7 @@ def test_an_authority_that_has_signed_is_not_replaced_by_another(tmp_path):
     assert not (tmp_path / "authority.key").exists()
 
 
-def test_one_serial_twice_is_one_machine_and_one_that_is_there_is_told(tmp_path):
+def test_a_serial_given_twice_is_certified_once_and_an_existing_one_is_reported(tmp_path):
     egm("certificates", tmp_path, "EGM-1", "EGM-1")
     kept = (tmp_path / "EGM-1.crt").read_bytes()
     assert "machine EGM-1 already has its certificate" in egm("certificates", tmp_path, "EGM-1", "EGM-2")
@@ -171,20 +171,20 @@ def test_one_serial_twice_is_one_machine_and_one_that_is_there_is_told(tmp_path)
 
 
 @pytest.mark.parametrize("host", ["a b", "", "-a", 'a"b'])
-def test_a_broker_is_certified_for_a_host_only(tmp_path, host):
+def test_a_broker_certificate_requires_a_valid_host(tmp_path, host):
     said = egm("certificates", tmp_path / "keys", "--host", host, code=1)
     assert "neither a host name nor an address" in said
     assert not (tmp_path / "keys").exists()
 
 
-def test_an_empty_key_of_secrets_is_told(tmp_path):
+def test_an_empty_secret_key_file_is_reported(tmp_path):
     (tmp_path / KEY_FILE).touch(0o600)
     said = egm("certificates", tmp_path, code=1)
     assert f"{KEY_FILE}: the key has 0 bytes" in said
     assert "put a copy of the right one back" in said
 
 
-def test_a_stick_without_a_request_is_told(tmp_path):
+def test_a_stick_without_a_request_is_reported(tmp_path):
     egm("certificates", tmp_path / "keys")
     (tmp_path / "stick").write_bytes(bytes(1 << 15))
     egm("enrol", tmp_path / "keys", tmp_path / "stick", "--prepare")
@@ -200,7 +200,7 @@ def asks():
 
 
 @pytest.mark.requirement("I-15")
-def test_a_certificate_is_given_again_only_while_it_is_good(tmp_path, asks):
+def test_a_valid_certificate_is_returned_again_and_an_invalid_one_replaced(tmp_path, asks):
     make_authority(tmp_path, NOW)
     late = NOW + timedelta(days=700)  # the floor's clock was wrong, once
     early = answer_request(tmp_path, *asks, late, PLACE)
@@ -211,7 +211,7 @@ def test_a_certificate_is_given_again_only_while_it_is_good(tmp_path, asks):
     assert listed(tmp_path) == {bad}
 
 
-def test_the_broker_reads_what_root_has_signed_and_nobody_else_a_key(tmp_path, asks):
+def test_certificates_are_readable_by_the_broker_and_keys_by_their_owner_alone(tmp_path, asks):
     old = os.umask(0o022)
     try:
         make_link(tmp_path, [], "10.0.0.2", NOW)
@@ -223,7 +223,7 @@ def test_the_broker_reads_what_root_has_signed_and_nobody_else_a_key(tmp_path, a
 
 
 @pytest.mark.parametrize("days", [-1, 826])
-def test_nothing_is_signed_outside_the_authoritys_time(tmp_path, asks, days):
+def test_nothing_is_signed_outside_the_authoritys_validity(tmp_path, asks, days):
     make_authority(tmp_path, NOW)
     answer_request(tmp_path, *asks, NOW, PLACE)
     then = NOW + timedelta(days=days)
@@ -245,7 +245,7 @@ def test_no_certificate_outlives_its_authority(tmp_path, asks):
     assert read(tmp_path / "EGM-1.crt").not_valid_after_utc == ends
 
 
-def test_a_certificate_that_is_no_good_is_told_with_what_to_do(tmp_path):
+def test_an_invalid_certificate_is_reported_with_what_to_do(tmp_path):
     make_link(tmp_path, [], "10.0.0.2", NOW)
     make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW + timedelta(days=700))
     with pytest.raises(OperatorError, match=r"EGM-1\.crt: is valid from 2027.*revoke` EGM-1"):

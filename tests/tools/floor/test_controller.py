@@ -86,7 +86,7 @@ def floor(controller):
 
 
 @pytest.mark.requirement("I-03")
-def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
+def test_a_machine_with_another_stake_odds_or_level_is_not_enrolled(floor):
     for answer, reason in (
         (floor.join("EGM-1", stake=26), RefusalReason.OTHER_STAKE),
         (floor.join("EGM-1", odds=ODDS + Fraction(1, 10**12)), RefusalReason.OTHER_ODDS),
@@ -100,7 +100,7 @@ def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
 
 
 @pytest.mark.requirement("I-15:a")
-def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
+def test_the_time_of_each_machines_last_message_is_stored(floor, controller):
     controller.admit("EGM-3")
     floor.join("EGM-9")  # on no list: it is answered, and no more
     with controller.open_read_session() as session:
@@ -117,7 +117,7 @@ def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
 
 
 @pytest.mark.requirement("I-01", "I-14")
-def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
+def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(floor):
     assert floor.give("EGM-1", 1).sequence == 1
     assert floor.give("EGM-1", 1).sequence == 1
     gap = floor.give("EGM-1", 3)
@@ -131,7 +131,7 @@ def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
 
 
 @pytest.mark.requirement("I-14:b")
-def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_out(floor, controller):
+def test_the_check_detects_a_level_that_contradicts_its_ledger_or_win_register(floor, controller):
     """A level that is even in itself, with a contribution or a hit that nobody made."""
     floor.give("EGM-1", 1)
     right = floor.record()
@@ -152,7 +152,7 @@ def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_o
         ({"name": "petit"}, RefusalReason.UNKNOWN_LEVEL),
     ],
 )
-def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
+def test_a_contribution_that_is_not_the_share_of_its_wager_changes_nothing(floor, changes, reason):
     before = floor.record()
     assert floor.give("EGM-1", 1, **changes).reason is reason
     assert floor.record() == before
@@ -164,7 +164,7 @@ def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
 
 
 @pytest.mark.requirement("I-15:a")
-def test_nobody_speaks_for_another_machine(floor):
+def test_a_machine_cannot_claim_for_another_machine(floor):
     before = floor.record()
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
     assert floor.controller.take([ReceivedMessage("EGM-2", forged)]) == []
@@ -221,7 +221,7 @@ JOIN = Join(machine="EGM-9", nonce="n", levels=(LevelEnrolment(level="grand", st
         ),
     ],
 )
-def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message, kind, reason):
+def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sender, message, kind, reason):
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", 1)
     controller = floor.controller
@@ -238,7 +238,7 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
 
 
 @pytest.mark.requirement("I-15")
-def test_a_replay_is_answered_as_the_first_was_and_moves_nothing(floor):
+def test_a_repeated_message_gets_the_same_reply_and_changes_nothing(floor):
     controller = floor.controller
     told = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
     first = controller.take(told)
@@ -253,7 +253,7 @@ def _events(controller):
 
 
 @pytest.mark.requirement("I-09", "I-10")
-def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(floor):
+def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     floor.give("EGM-1", 1)
     floor.give("EGM-2", 1)
     first, second = floor.controller.take(
@@ -288,7 +288,7 @@ def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(flo
 
 
 @pytest.mark.requirement("I-10")
-def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
+def test_a_claim_is_accepted_only_after_its_own_wager_and_for_its_own_machine(floor):
     early = floor.claim("EGM-1", "c1", after=1)
     assert (early.reason, early.next) == (RefusalReason.CLAIM_EARLY, 1)
     floor.give("EGM-1", 1)
@@ -320,7 +320,7 @@ def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, c
 
 
 @pytest.mark.requirement("I-11", "I-14:a")
-def test_a_void_game_gives_its_award_back(floor):
+def test_the_award_of_a_void_game_returns_to_the_level(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c1", 1)
     before = floor.record().level.current
@@ -333,7 +333,7 @@ def test_a_void_game_gives_its_award_back(floor):
 
 
 @pytest.mark.requirement("I-06")
-def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
+def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(floor):
     assert floor.controller.open_levels([level(base_cents=2_000_00)]) == [
         "grand: new terms after the next win"
     ]
@@ -356,7 +356,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
 
 
 @pytest.mark.requirement("I-01", "I-06")
-def test_until_its_win_a_level_grows_by_the_terms_that_players_have_seen(floor):
+def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     """A new share of each wager, a new base and a new ceiling wait for the win."""
     shown_terms = floor.record().level.terms
     changed = level(base_cents=2_000_00, increment=Fraction(1, 10), ceiling_cents=9_000_00)
@@ -371,7 +371,7 @@ def test_until_its_win_a_level_grows_by_the_terms_that_players_have_seen(floor):
 
 
 @pytest.mark.requirement("I-12", "I-13:a")
-def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
+def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(floor):
     floor.controller.open_levels([level("petit", base_cents=50_00)])
     floor.give("EGM-1", 1)
     held = floor.record().level
@@ -389,7 +389,7 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     floor.controller.check()
 
 
-def test_a_machine_let_go_is_heard_no_more_and_what_it_gave_stays(floor):
+def test_a_dismissed_machine_is_refused_and_its_contributions_remain(floor):
     floor.give("EGM-1", 1)
     floor.controller.dismiss_machine("EGM-1")
     assert floor.give("EGM-1", 2).reason is RefusalReason.UNKNOWN_MACHINE
@@ -399,7 +399,7 @@ def test_a_machine_let_go_is_heard_no_more_and_what_it_gave_stays(floor):
 
 
 @pytest.mark.requirement("I-07")
-def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controller):
+def test_a_restarted_controller_continues_from_its_store(open_store, controller):
     floor = Floor(controller, "EGM-1")
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c1", 1)
@@ -413,7 +413,7 @@ def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controll
 
 
 @pytest.mark.requirement("I-11", "I-15:b")
-def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
+def test_sequences_of_values_rise_across_a_restart(open_store, controller):
     floor = Floor(controller, "EGM-1")
     first = controller.list_values()[0]
     assert (first.amount_cents, first.falls) == (1_000_00, 0)
@@ -424,13 +424,13 @@ def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
     assert floor.controller is controller
 
 
-def test_only_one_controller_works_on_a_store(open_store, controller):
+def test_only_one_controller_can_open_a_store(open_store, controller):
     assert controller.list_values() == []
     with pytest.raises(StoreBusyError):
         open_store()
 
 
-def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
+def test_a_deposed_controller_writes_nothing(open_store, controller):
     floor = Floor(controller, "EGM-1")
     store = controller._store
     store.run("UPDATE office SET term = term + 1")  # somebody else has taken over meanwhile
@@ -443,7 +443,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
 
 
 @pytest.mark.requirement("I-07")
-def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(postgres):
+def test_a_stalled_controller_loses_its_store_and_another_takes_over(postgres):
     from tools.floor.progressive.postgres import PostgresStore
 
     dsn = postgres.create_database("stands_still")
@@ -484,7 +484,7 @@ def _when_free(dsn):
 
 
 @pytest.mark.requirement("I-16", "I-17")
-def test_the_day_s_amount_and_every_win_are_on_record(floor):
+def test_daily_amounts_and_wins_are_recorded(floor):
     floor.give("EGM-1", 1)
     floor.controller.list_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
@@ -503,7 +503,7 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
 
 
 @pytest.mark.requirement("I-16")
-def test_each_day_has_an_amount_of_its_own(floor, monkeypatch):
+def test_each_day_has_its_own_amount(floor, monkeypatch):
     floor.give("EGM-1", 1)
     floor.controller.list_values()
     tomorrow = floor.controller._now() + timedelta(days=1)
@@ -517,7 +517,7 @@ def test_each_day_has_an_amount_of_its_own(floor, monkeypatch):
 
 @pytest.mark.requirement("I-08")
 @pytest.mark.parametrize("amount", ["0", "1"])
-def test_a_record_that_does_not_add_up_is_found(floor, amount):
+def test_the_check_detects_an_altered_contribution(floor, amount):
     floor.give("EGM-1", 1)
     store = floor.controller._store
     store.run(f"UPDATE contribution SET amount = '{amount}'")
@@ -526,7 +526,7 @@ def test_a_record_that_does_not_add_up_is_found(floor, amount):
 
 
 @pytest.mark.requirement("I-08")
-def test_money_that_is_in_no_pool_of_a_level_is_found(floor):
+def test_the_check_detects_money_that_is_in_no_pool_of_a_level(floor):
     """The contributions and the register agree, but the level's own pools do not add up."""
     floor.give("EGM-1", 1)
     store = floor.controller._store
@@ -616,7 +616,7 @@ def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor
     floor.controller.check()
 
 
-def test_a_void_hit_is_on_record_with_no_more_than_was_awarded(floor):
+def test_a_void_hit_is_recorded_with_no_more_than_its_award(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c", 1)
     for _ in range(2):

@@ -46,7 +46,7 @@ def served(shipped, folder, *more):
 
 
 @pytest.mark.requirement("I-08", "A-09")
-def test_a_flipped_bit_keeps_the_controller_from_serving(shipped, tmp_path):
+def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     (tmp_path / "levels.toml").write_text(LEVELS)
     shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
@@ -70,7 +70,7 @@ def test_a_flipped_bit_keeps_the_controller_from_serving(shipped, tmp_path):
 
 @pytest.mark.requirement("I-08", "A-09")
 @pytest.mark.parametrize("changed", ["levels.toml", "games/own.toml"])
-def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path, changed):
+def test_the_level_file_and_its_custom_games_are_verified_too(shipped, tmp_path, changed):
     levels = tmp_path / "levels.toml"
     (tmp_path / "games").mkdir()
     library = (shipped.root / "paytables/library/summit-keno.toml").read_text()
@@ -91,7 +91,7 @@ def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path
 
 
 @pytest.mark.requirement("I-08")
-def test_a_controller_whose_record_does_not_add_up_serves_nobody(tmp_path):
+def test_a_controller_whose_record_does_not_add_up_does_not_serve(tmp_path):
     levels, store = tmp_path / "levels.toml", tmp_path / "controller.db"
     levels.write_text(LEVELS)
     arguments = ["serve", str(levels), "--certificates", str(tmp_path), "--store", str(store)]

@@ -78,7 +78,7 @@ EXTREME = [
 
 
 @pytest.mark.requirement("I-15")
-def test_an_extreme_message_is_answered_and_the_levels_are_served_on(floor):
+def test_extreme_messages_are_answered_and_change_no_level(floor):
     """Long odds, stakes, amounts, sequences and parts ended the controller: their refusal was too long."""
     before = floor.record().level
     for message in EXTREME:
@@ -107,7 +107,7 @@ NONE = [
 
 
 @pytest.mark.requirement("I-15")
-def test_a_message_no_store_can_hold_is_none_and_its_fault_is_short(floor):
+def test_a_message_beyond_the_storage_limits_is_rejected_with_a_short_reason(floor):
     for message in NONE:
         with pytest.raises(ProgressiveMessageError) as refused:
             _say(floor, **message)
@@ -117,7 +117,7 @@ def test_a_message_no_store_can_hold_is_none_and_its_fault_is_short(floor):
 
 
 @pytest.mark.requirement("I-15")
-def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(floor, monkeypatch):
+def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(floor, monkeypatch):
     """Whatever is wrong in one machine's message, the levels that all machines feed go on."""
     counted = Controller._count_contribution
 
@@ -144,7 +144,7 @@ def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(
 
 
 @pytest.mark.requirement("I-15")
-def test_a_ruling_s_reason_has_a_limit_and_its_answer_is_sent(floor):
+def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
     """A reason of 585 characters ended the controller at every repeat of the claim, for good."""
     floor.give("EGM-2", 1)
     assert isinstance(floor.claim("EGM-2", "a", 1), Award)
@@ -155,7 +155,7 @@ def test_a_ruling_s_reason_has_a_limit_and_its_answer_is_sent(floor):
     assert floor.claim("EGM-2", "b", 1).detail == "r" * 400
 
 
-def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
+def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
     """A part of a level that is less than one minor unit is worth nothing; giving it back is no defect."""
     grown = level(base_cents=5)
     chance = module.replace(grown.chance, shares={Fraction(1, 10): Fraction(1, 100)})
@@ -175,7 +175,7 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
 
 @pytest.mark.slow
 @pytest.mark.requirement("I-07")
-def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path, monkeypatch):
+def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, monkeypatch):
     """The program said what it had lost, and ended; every linked level was down until somebody came."""
     dsn = postgres.create_database("restarted")
     certify_for_ever(monkeypatch)
@@ -216,7 +216,7 @@ def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path,
     assert [line for line in lines if "opened at" in line] == ["grand: opened at 100000"]
 
 
-def test_the_unit_that_keeps_the_controller_up_is_good_and_calls_a_real_command(tmp_path):
+def test_the_controllers_systemd_unit_is_valid_and_restarts_it(tmp_path):
     text = UNIT.read_text()
     assert "Restart=always" in text
     assert "StartLimitIntervalSec=0" in text

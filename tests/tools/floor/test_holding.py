@@ -79,7 +79,7 @@ def machine(controller):
 
 
 @pytest.mark.requirement("I-14", "I-15")
-def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
+def test_a_claim_without_a_wager_is_refused_and_recorded(machine):
     assert machine.claim("free", after=0).reason is RefusalReason.NO_WAGER
     assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_EARLY
     assert machine.controller.read_win_register() == ()
@@ -88,7 +88,7 @@ def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
 
 
 @pytest.mark.requirement("I-14", "I-15")
-def test_one_wager_is_awarded_once_however_often_it_claims(machine):
+def test_one_wager_is_awarded_once_however_often_it_is_claimed(machine):
     machine.wager(5)
     assert isinstance(machine.claim("a"), Award)
     for name in ("b", "c", "b"):
@@ -99,7 +99,7 @@ def test_one_wager_is_awarded_once_however_often_it_claims(machine):
 
 
 @pytest.mark.requirement("I-14")
-def test_a_level_that_one_wager_can_hit_twice_says_so(controller):
+def test_a_level_may_state_that_one_wager_can_hit_it_twice(controller):
     machine = Machine(controller, level(hits_most=2))
     machine.wager(5)
     assert isinstance(machine.claim("a"), Award)
@@ -108,7 +108,7 @@ def test_a_level_that_one_wager_can_hit_twice_says_so(controller):
 
 
 @pytest.mark.requirement("I-14", "I-15")
-def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
+def test_hits_more_frequent_than_their_odds_are_held_for_two_persons(machine):
     answers = [machine.wager().claim(f"c{n}") for n in range(6)]
     assert [type(answer) for answer in answers[:3]] == [Award] * 3
     assert {answer.reason for answer in answers[3:]} == {RefusalReason.CLAIM_HELD}
@@ -129,7 +129,7 @@ def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
 
 
 @pytest.mark.requirement("I-15")
-def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path):
+def test_at_a_terminal_two_enrolled_persons_decide_each_with_their_own_pin(tmp_path):
     path = tmp_path / "controller.db"
     with closing(SqliteStore(path)) as store:
         machine = Machine(Controller(store, lambda: AT), level())
@@ -157,7 +157,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
         assert list(session.find_held_claim("c3").persons) == ["1", "2"]
 
 
-def test_luck_after_a_long_time_is_found_too():
+def test_improbable_hits_are_detected_also_after_long_play():
     long_played = 1_000_000
     wins = [*range(1000, long_played, 1000)]  # just as the odds say
     assert not is_improbable(wins, wins[-1], ODDS)
@@ -166,7 +166,7 @@ def test_luck_after_a_long_time_is_found_too():
     assert is_improbable([*wins, *run], run[-1], ODDS)
 
 
-def test_an_honest_machine_is_held_less_than_once_in_many_lives():
+def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
     """The bound is on one test; a life of two thousand hits, a little luckier than its odds, never meets it."""
     assert not is_improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
 

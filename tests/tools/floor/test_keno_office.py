@@ -97,7 +97,7 @@ LOST = (70, 71, 72, 73, 74)
 
 
 @pytest.mark.requirement("M-06")
-def test_only_tickets_that_the_office_has_recorded_take_part(venue):
+def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     won, lost = venue.sell(*WON), venue.sell(*LOST)
     stored = [entry.record["number"] for entry in venue.journal.entries("keno.sold")]
     assert stored == [1, 2]
@@ -114,7 +114,7 @@ def test_only_tickets_that_the_office_has_recorded_take_part(venue):
 
 
 @pytest.mark.requirement("M-06", "M-05")
-def test_what_is_not_a_ticket_is_refused_and_nothing_is_recorded(venue):
+def test_an_invalid_ticket_is_refused_and_nothing_is_recorded(venue):
     before = venue.journal.sequence
     with pytest.raises(WagerError, match="81"):
         venue.sell(1, 81)
@@ -124,7 +124,7 @@ def test_what_is_not_a_ticket_is_refused_and_nothing_is_recorded(venue):
 
 
 @pytest.mark.requirement("M-05", "M-18")
-def test_a_quick_pick_has_its_numbers_before_it_is_recorded(venue):
+def test_the_numbers_of_a_quick_pick_are_drawn_before_it_is_recorded(venue):
     request = {"selections": [{"groups": [6], "stakes": {"6": 2}}]}
     first, second = venue.record(request), venue.record(request)
     picked = [ticket.paper.selections[0]["groups"][0] for ticket in (first, second)]
@@ -136,7 +136,7 @@ def test_a_quick_pick_has_its_numbers_before_it_is_recorded(venue):
 
 
 @pytest.mark.requirement("M-08")
-def test_a_ticket_that_is_not_paid_for_before_its_draw_is_void(venue):
+def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
     unpaid, paid_later = (venue.sell(*WON, is_paid=False) for _ in range(2))
     venue.office.pay(paid_later.paper.ticket_number)
     result = venue.hold()
@@ -151,7 +151,7 @@ def test_a_ticket_that_is_not_paid_for_before_its_draw_is_void(venue):
 @pytest.mark.parametrize(
     "condition", [each for each in TicketCondition if each is not TicketCondition.INTACT]
 )
-def test_a_defective_paper_is_paid_only_if_its_control_number_proves_it(venue, condition):
+def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, condition):
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
     for unproven in (None, "", "1" * 20, ticket.paper.control_number[::-1]):
@@ -162,7 +162,7 @@ def test_a_defective_paper_is_paid_only_if_its_control_number_proves_it(venue, c
 
 
 @pytest.mark.requirement("M-09")
-def test_the_record_decides_and_not_the_paper(venue):
+def test_the_recorded_ticket_determines_the_payment_and_not_the_paper(venue):
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
     venue.time += timedelta(days=2)
@@ -177,7 +177,7 @@ def test_the_record_decides_and_not_the_paper(venue):
 
 
 @pytest.mark.requirement("M-11")
-def test_a_prize_is_paid_once_at_its_place_and_within_its_time(venue):
+def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     ticket = venue.sell(*WON)
     assert refusal(venue.claim, ticket) is ClaimRefusal.NOT_IN_THIS_STATE  # before its draw
     prize = venue.hold().prizes[1]
@@ -198,7 +198,7 @@ def test_a_prize_is_paid_once_at_its_place_and_within_its_time(venue):
 
 
 @pytest.mark.requirement("M-12")
-def test_a_ticket_for_several_draws_is_settled_once_for_each_and_stays_redeemable(venue):
+def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     ticket = venue.sell(*WON, draws=3)
     prize = venue.hold().prizes[1]
     assert venue.claim(ticket).draws == (1,)
@@ -216,7 +216,7 @@ def test_a_ticket_for_several_draws_is_settled_once_for_each_and_stays_redeemabl
 
 
 @pytest.mark.requirement("M-13")
-def test_draws_and_tickets_have_running_numbers_over_a_restart(venue):
+def test_draws_and_tickets_are_numbered_consecutively_across_a_restart(venue):
     numbers = [venue.sell(*LOST).paper.ticket_number for _ in range(2)]
     held = [venue.hold().number]
     venue.reopen()
@@ -230,7 +230,7 @@ def test_draws_and_tickets_have_running_numbers_over_a_restart(venue):
 
 
 @pytest.mark.requirement("M-14")
-def test_a_ticket_is_cancelled_before_the_outcome_only(venue):
+def test_a_ticket_can_be_cancelled_only_before_sales_for_its_draw_close(venue):
     ticket = venue.sell(*WON, draws=2)
     unpaid = venue.sell(*WON, is_paid=False)
     assert venue.office.cancel(1) == ticket.paper.cost_credits
@@ -246,7 +246,7 @@ def test_a_ticket_is_cancelled_before_the_outcome_only(venue):
 
 
 @pytest.mark.requirement("M-15")
-def test_a_draw_that_cannot_be_held_gives_every_stake_of_it_back(venue):
+def test_a_failed_draw_refunds_every_stake_on_it(venue):
     several, single = venue.sell(*WON, draws=2), venue.sell(*LOST, stake=2)
     with pytest.raises(OperatorError, match="sales for draw 1 have not ended"):
         venue.office.fail_draw("too early")
@@ -260,7 +260,7 @@ def test_a_draw_that_cannot_be_held_gives_every_stake_of_it_back(venue):
 
 
 @pytest.mark.requirement("M-16")
-def test_totals_are_those_of_all_tickets_and_a_difference_is_found(venue):
+def test_totals_are_those_of_all_tickets_and_a_difference_is_detected(venue):
     venue.sell(*WON)
     venue.sell(*LOST, draws=2)
     prize_cents = venue.hold().prizes[1] * 25
@@ -276,7 +276,7 @@ def test_totals_are_those_of_all_tickets_and_a_difference_is_found(venue):
 
 @pytest.mark.requirement("M-16")
 @pytest.mark.parametrize("copies", [1, 2])
-def test_damage_is_found_and_mended_from_the_other_copy(venue, copies):
+def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, copies):
     venue.sell(*WON)
     venue.journal.close()
     first, second = venue.folder / "journal.sqlite", venue.folder / "second" / "000000000001.log"
@@ -298,7 +298,7 @@ def test_damage_is_found_and_mended_from_the_other_copy(venue, copies):
 
 
 @pytest.mark.requirement("M-04", "M-06")
-def test_a_ticket_wins_in_each_draw_what_the_game_gives_for_the_same_numbers(venue):
+def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_numbers(venue):
     """The recorded draws, played by the machine's game with the ticket as its wager, pay the same."""
     bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
     requests = [
@@ -328,7 +328,7 @@ def test_a_ticket_wins_in_each_draw_what_the_game_gives_for_the_same_numbers(ven
 
 
 @pytest.mark.requirement("M-02", "M-06")
-def test_the_most_that_a_draw_pays_is_shared_among_all_its_tickets(tmp_path):
+def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     game = load_game(GAME)
     most = game.rules.definition.paid_max
     top = max(game.rules.tables.pays[10].values())
@@ -344,7 +344,7 @@ def test_the_most_that_a_draw_pays_is_shared_among_all_its_tickets(tmp_path):
 
 
 @pytest.mark.requirement("M-16")
-def test_accounts_agree_with_all_tickets_whatever_happens(venue):
+def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
     """A random evening: after every step the accounts are those of the tickets, and at its end nothing is owed."""
     dice, sold, paid_out = Random(11), [], 0
     for step in range(150):
@@ -418,7 +418,7 @@ class TestVerification:
         return venue
 
     @pytest.mark.requirement("M-16")
-    def test_what_is_recorded_comes_to_the_same(self, evening):
+    def test_a_recomputed_evening_has_no_findings(self, evening):
         assert {entry.kind for entry in evening.journal.entries()} >= {*KIND_BY_RECORD_CLASS.values()}
         assert [*iter_findings(evening.journal, evening.game)] == []
 
@@ -440,7 +440,7 @@ class TestVerification:
             ("keno.paid", {"number": 1}),
         ],
     )
-    def test_a_changed_record_is_found(self, evening, monkeypatch, kind, change):
+    def test_a_changed_record_is_reported(self, evening, monkeypatch, kind, change):
         self.change(evening.journal, monkeypatch, kind, lambda each: {"record": {**each.record, **change}})
         findings = [*iter_findings(evening.journal, evening.game)]
         assert findings
@@ -450,7 +450,7 @@ class TestVerification:
     @pytest.mark.parametrize(
         "kind", ["keno.sold", "keno.cancelled", "keno.drawn", "keno.draw_failed", "keno.claimed"]
     )
-    def test_changed_transfers_and_tickets_are_found(self, evening, monkeypatch, kind):
+    def test_changed_transfers_and_tickets_are_reported(self, evening, monkeypatch, kind):
         with monkeypatch.context() as patch:
             more = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
             self.change(evening.journal, patch, kind, lambda each: {"transfers": (*each.transfers, more)})

@@ -145,7 +145,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
 
 
 @pytest.mark.requirement("I-10")
-def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(controller):
+def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     """Every machine's whole stock in one transaction: prize after prize, each to the wager that reached it.
 
     Chance is the real generator's: whatever it draws, this holds.
@@ -165,7 +165,7 @@ def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(controller):
 
 
 @pytest.mark.requirement("I-07", "I-10")
-def test_a_secret_outlives_its_controller_and_the_next_one_finds_the_same_winner(open_store, at_the_ceiling):
+def test_the_drawn_trigger_survives_a_restart_of_the_controller(open_store, at_the_ceiling):
     controller = at_the_ceiling
     floor = Floor(controller, "EGM-1")
     (sealed,) = controller.list_values()
@@ -180,7 +180,7 @@ def test_a_secret_outlives_its_controller_and_the_next_one_finds_the_same_winner
     later.check()
 
 
-def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_store, controller):
+def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(open_store, controller):
     floor = Floor(controller, "EGM-1")
     store = controller._store
     ((record,),) = store.run("SELECT record FROM prize")
@@ -199,7 +199,7 @@ def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_stor
 
 
 @pytest.mark.requirement("I-15")
-def test_no_machine_decides_a_mystery_itself(floor):
+def test_a_machines_own_claim_of_a_mystery_is_refused(floor):
     floor.give("EGM-1")
     before = floor.record()
     for claim in ("mine", "mystery.luck.1"):
@@ -223,7 +223,7 @@ def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
 
 
 @pytest.mark.requirement("I-06")
-def test_what_would_change_the_chance_needs_another_level(floor):
+def test_a_change_of_a_mysterys_chance_requires_another_level(floor):
     for terms in (
         replace(TERMS, ceiling_cents=110),
         replace(TERMS, increment=Fraction(1, 40)),
@@ -240,7 +240,7 @@ def test_what_would_change_the_chance_needs_another_level(floor):
 
 
 @pytest.mark.requirement("I-11", "I-14:a")
-def test_a_void_game_s_prize_goes_back_and_the_next_one_still_must_be_won_by_the_ceiling(floor):
+def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
     winner, told = floor.until_won("EGM-1")
     floor.commit(winner, told.won[0], way="void")
     assert floor.record().level.shown_cents == 105  # all of it came back; what is above is the overflow
@@ -260,7 +260,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
 
 
 @pytest.mark.requirement("I-12", "I-13:a")
-def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held(floor):
+def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     floor.controller.open_levels([level("more")])
     (luck, _) = floor.controller.list_values()
     assert floor.give("EGM-1").won == ()
@@ -286,7 +286,7 @@ def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held
         ("DELETE FROM turn WHERE place > {won}", "contributions, but the level shows"),
     ],
 )
-def test_a_register_that_was_written_anew_is_found(floor, sql, said):
+def test_a_rewritten_win_register_is_detected(floor, sql, said):
     _, told = floor.until_won("EGM-1")
     floor.give("EGM-1")
     won = told.won[0]
@@ -303,7 +303,7 @@ def test_a_register_that_was_written_anew_is_found(floor, sql, said):
         floor.controller.check()
 
 
-def test_the_key_is_made_once_and_a_wrong_one_is_named(tmp_path):
+def test_the_key_is_created_once_and_an_invalid_one_is_reported(tmp_path):
     with pytest.raises(Exception, match=KEY_FILE):
         read_key(tmp_path)
     make_key(tmp_path)

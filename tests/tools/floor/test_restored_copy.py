@@ -127,7 +127,7 @@ class Wire:
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")
 @pytest.mark.parametrize("seed", range(12))
-def test_a_level_goes_on_after_its_controller_was_restored_while_two_machines_hit(tmp_path, seed):
+def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_machines(tmp_path, seed):
     """It was refused for ever ("the amount decreased from 1501 to 1500, but no fall was counted"): hits are locked again in another order."""
     dice = random.Random(seed)
     house = House(tmp_path, ["A", "B"])
@@ -161,7 +161,7 @@ def test_a_level_goes_on_after_its_controller_was_restored_while_two_machines_hi
 
 
 @pytest.mark.requirement("I-07")
-def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
+def test_a_machine_rejoins_when_the_controllers_values_start_again(tmp_path):
     """It noticed only when its connection ended."""
     house = House(tmp_path, ["A"])
     house.pass_seconds(2)
@@ -179,9 +179,7 @@ def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
 
 @pytest.mark.requirement("I-02", "I-07")
 @pytest.mark.parametrize("hours", [-2, 0, 2])
-def test_machine_and_sign_show_a_level_again_whatever_the_clock_of_its_restored_controller_says(
-    tmp_path, hours
-):
+def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_clock(tmp_path, hours):
     """A sign stayed dark, and a machine stale if the clock was behind: both waited for higher sequences."""
     house = House(tmp_path, ["A"])
     sign = Sign(("TOP",))
@@ -202,7 +200,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_clock_of_its_restored_
     house.in_order()
 
 
-def test_a_sign_starts_a_level_anew_when_no_machine_can_say_what_was_shown():
+def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
     """Its own controller is the only one it hears, and nothing stands on it any more that could fall."""
     sign = Sign()
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
@@ -217,7 +215,7 @@ def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
     return Value(level="TOP", sequence=sequence, time_utc=time, amount_cents=cents, falls=falls, run=run)
 
 
-def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_speaks():
+def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends():
     machine, sign = LinkedLevelFeeder(POOL), Sign()
     for listener in (machine, sign):
         listener.update_value(_value("a", 9, 2000, falls=5), 0)
@@ -227,7 +225,7 @@ def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_spe
 
 
 @pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
-def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
+def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
     """One such value, and every true one after it was "6 falls after" it for ever."""
     for listener in (LinkedLevelFeeder(POOL), Sign()):
         listener.update_value(_value("a", 1, 2000, falls=5), 0)
@@ -235,7 +233,7 @@ def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
         assert listener.update_value(_value("a", 3, 1500, falls=6), 2) == ""
 
 
-def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
+def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_path):
     house = House(tmp_path, ["A"])
     chance = POOL.definition.stake_and_odds
     for falls in (0, 7, 1_000_000_000_000):
@@ -251,7 +249,7 @@ def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
 
 @pytest.mark.requirement("I-14:a")
 @pytest.mark.parametrize("more_cents", [-700, -1, 0, 1, 400, 5_000])
-def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
+def test_a_corrected_payment_becomes_what_the_level_has_paid(more_cents):
     held = POOL.definition.terms
     grown = Level.open(held)
     for _ in range(400):

@@ -24,7 +24,7 @@ def egm(*args, code=0):
 
 
 @pytest.mark.parametrize("serial", NONE)
-def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
+def test_an_invalid_serial_number_is_refused_everywhere(tmp_path, serial):
     store, folder = tmp_path / "levels.db", tmp_path / "keys"
     assert "is not a valid machine serial number" in egm("admit", "--store", store, "--", serial, code=1)
     assert "is not a valid machine serial number" in egm("certificates", folder, "EGM-1", serial, code=1)
@@ -36,7 +36,7 @@ def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
             read_request(create_request(Ed25519PrivateKey.generate(), serial))
 
 
-def test_a_serial_is_admitted_and_asked_for_as_it_is(tmp_path):
+def test_a_valid_serial_number_is_admitted_and_requested_unchanged(tmp_path):
     store = tmp_path / "levels.db"
     assert egm("admit", "--store", store, "EGM-0000001") == "EGM-0000001 may enrol in progressive levels\n"
     assert "EGM-0000001 may no longer enrol" in egm("dismiss", "--store", store, "EGM-0000001")
@@ -52,7 +52,7 @@ def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
 
 
 @pytest.mark.parametrize("made", [b"", b"no database at all", None])
-def test_what_is_no_controllers_store_is_told_and_left_alone(tmp_path, made):
+def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_path, made):
     """An empty file, any file, another program's database: by every command that reads one."""
     path = tmp_path / "levels.db"
     if made is None:
@@ -66,7 +66,7 @@ def test_what_is_no_controllers_store_is_told_and_left_alone(tmp_path, made):
     assert path.read_bytes() == before
 
 
-def test_a_store_of_an_earlier_version_is_told_and_left_alone(tmp_path):
+def test_a_store_of_an_earlier_version_is_reported_and_not_changed(tmp_path):
     """One made before a table was: by every command that reads one, until a controller works on it again."""
     path = tmp_path / "levels.db"
     SqliteStore(path).close()

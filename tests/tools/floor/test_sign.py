@@ -73,7 +73,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
 
 
 @pytest.mark.requirement("I-02")
-def test_a_level_not_heard_for_five_seconds_shows_no_amount():
+def test_a_level_not_received_for_five_seconds_shows_no_amount():
     sign, said = Sign(), []
     watch = SignMonitor(sign, said.append)
     sign.update_value(told(1, 500_00), 0)
@@ -85,7 +85,7 @@ def test_a_level_not_heard_for_five_seconds_shows_no_amount():
 
 
 @pytest.mark.requirement("I-02")
-def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
+def test_a_lower_amount_without_a_fall_is_not_shown_and_does_not_refresh_the_level():
     sign = Sign()
     sign.update_value(told(1, 500_00), 0)
     assert "but no fall was counted" in sign.update_value(told(2, 499_99), 10)
@@ -98,7 +98,7 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
     assert sign.build_plates(VALUE_STALE_NS + 31)[0].thousandths is None
 
 
-def test_the_same_amount_told_again_does_not_hold_the_drums_back():
+def test_a_repeated_amount_does_not_delay_the_drums():
     sign = Sign()
     sign.update_value(told(1, 500_00), 0)
     for n in range(100):
@@ -106,7 +106,7 @@ def test_the_same_amount_told_again_does_not_hold_the_drums_back():
     assert amount(sign, 1 + AMOUNT_RUN_NS) == 600_00_000
 
 
-def test_what_a_broker_had_kept_is_no_sign_of_life():
+def test_a_retained_value_does_not_count_as_received():
     sign = Sign(("grand", "minor"))
     sign.update_value(told(1, 500_00), 0, retained=True)
     grand, minor = sign.build_plates(1)
@@ -119,7 +119,7 @@ def test_what_a_broker_had_kept_is_no_sign_of_life():
 
 @pytest.mark.requirement("I-02", "I-09")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_none(layout):
+def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated(layout):
     pygame.font.init()
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
@@ -252,7 +252,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
     assert set(seen[top + 1 :]) <= {1_000_05_000, 1_000_00_000}, "a fall is shown at once"
 
 
-def test_a_window_and_a_file_show_it(tmp_path):
+def test_a_window_and_a_file_show_the_sign(tmp_path):
     sign = Sign()
     sign.update_value(told(1, 1_234_56), 0)
     window = SignWindow("CAD")
@@ -267,7 +267,7 @@ def test_a_window_and_a_file_show_it(tmp_path):
     assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE.size
 
 
-def test_a_sign_without_its_certificate_is_told_so(tmp_path):
+def test_a_sign_without_its_certificate_names_the_missing_file(tmp_path):
     done = CliRunner().invoke(
         command, ["sign", "--certificates", str(tmp_path), "--png", str(tmp_path / "sign.png")]
     )

@@ -80,7 +80,7 @@ def book(open_store):
 
 
 @pytest.mark.requirement("I-02")
-def test_sign_silent_for_five_seconds_is_recorded_and_so_is_its_return(book):
+def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
     assert book.at(0) == {}
     book.beat(grand=100)
     assert book.at(0.5) == {"sign-1": "lit"}
@@ -95,7 +95,7 @@ def test_sign_silent_for_five_seconds_is_recorded_and_so_is_its_return(book):
 
 
 @pytest.mark.requirement("I-02")
-def test_a_sign_that_shows_no_amount_of_a_level_is_an_event(book):
+def test_a_sign_that_stops_showing_a_level_is_recorded(book):
     book.beat(grand=100, petit=7)
     book.at(0)
     book.beat(grand=None, petit=7)
@@ -109,7 +109,7 @@ def test_a_sign_that_shows_no_amount_of_a_level_is_an_event(book):
 
 
 @pytest.mark.requirement("I-02", "I-07")
-def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book, open_store):
+def test_another_controller_stores_the_signs_and_gives_each_five_seconds(book, open_store):
     book.beat(grand=100)
     book.at(0)
     book.store.close()
@@ -126,7 +126,7 @@ def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book
 
 
 @pytest.mark.requirement("I-02")
-def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
+def test_a_heartbeat_is_sent_once_a_second_and_only_while_the_sign_draws():
     sign, heart = Sign(), HeartbeatSource("sign-1")
     assert heart.build_due_heartbeat(0) is None
     sign.update_value(told(1, 500_00), 0)
@@ -144,12 +144,12 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
 @pytest.mark.parametrize(
     "data", [b"", b"{}", b'{"sign": "a/b"}', b'{"sign": "a", "shown": [{"level": "x", "amount_cents": -1}]}']
 )
-def test_what_is_no_heartbeat_is_refused(data):
+def test_an_invalid_heartbeat_is_refused(data):
     with pytest.raises(ProgressiveMessageError):
         read_heartbeat(data)
 
 
-def test_who_may_beat_and_where():
+def test_a_heartbeat_topic_names_its_sign_and_an_uplink_topic_none():
     assert topics.parse_sign(topics.build_heartbeat_topic("sign-1")) == "sign-1"
     assert topics.parse_sign(topics.build_uplink_topic("EGM-1")) == ""
 
@@ -255,7 +255,7 @@ def _scraped(port):
         return answer.read().decode()
 
 
-def test_the_status_says_of_each_machine_when_it_was_last_heard(tmp_path):
+def test_the_status_states_when_each_machine_was_last_received(tmp_path):
     path = tmp_path / "levels.db"
     with closing(SqliteStore(path)) as store:
         controller = Controller(store, lambda: datetime(2026, 11, 23, 8, 30, tzinfo=UTC))
@@ -271,7 +271,7 @@ def test_the_status_says_of_each_machine_when_it_was_last_heard(tmp_path):
     assert [machine["heard_at"] is None for machine in json.loads(told.output)["machines"]] == [False, True]
 
 
-def test_a_sign_that_is_not_on_the_list_cannot_be_forgotten(tmp_path):
+def test_forgetting_an_unknown_sign_is_refused(tmp_path):
     SqliteStore(tmp_path / "levels.db").close()
     done = CliRunner().invoke(command, ["forget-sign", "sign-1", "--store", str(tmp_path / "levels.db")])
     assert (done.exit_code, "not on the list" in done.output) == (1, True)

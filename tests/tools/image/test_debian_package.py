@@ -33,7 +33,7 @@ def test_every_file_of_the_folder_is_installed_or_is_a_script_of_the_package():
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_a_unit_starts_a_module_of_ours_isolated_and_shut_in(path):
+def test_each_unit_starts_a_module_isolated_and_confined(path):
     service = unit(path)["Service"]
     command = service["ExecStart"].split()
     assert command[:3] == ["/opt/open-egm/bin/python", "-I", "-m"]
@@ -58,24 +58,24 @@ def test_a_later_commit_is_a_later_version():
         )
 
 
-def test_the_machine_is_watched_and_always_comes_back():
+def test_the_machines_unit_has_a_watchdog_and_always_restarts():
     service = unit(FOLDER / "open-egm-machine.service")["Service"]
     assert (service["Type"], service["WatchdogSec"], service["Restart"]) == ("notify", "120", "always")
     assert unit(FOLDER / "open-egm-machine.service")["Unit"]["StartLimitIntervalSec"] == "0"
 
 
-def test_a_screen_that_hangs_is_ended_and_started_again():
+def test_the_screens_unit_has_a_watchdog_and_always_restarts():
     service = unit(FOLDER / "open-egm-screen.service")["Service"]
     assert (service["Type"], service["WatchdogSec"], service["Restart"]) == ("notify", "120", "always")
 
 
-def test_a_screen_has_minutes_to_its_first_frame():
+def test_the_screens_unit_allows_ten_minutes_to_the_first_frame():
     """On a slow computer its watchdog ended it after two minutes, before its first frame, and so each time."""
     assert unit(FOLDER / "open-egm-screen.service")["Service"]["TimeoutStartSec"] == "10min"
 
 
 @pytest.mark.parametrize("name", ["postinst", "prerm", "postrm", "egm"])
-def test_a_script_is_one_that_the_shell_can_read(name):
+def test_the_packages_scripts_are_valid_shell(name):
     assert subprocess.run(["sh", "-n", FOLDER / name], check=False).returncode == 0
 
 
@@ -98,12 +98,12 @@ def run_script(tmp_path, name, *arguments):
 
 
 @pytest.mark.parametrize("undone", ["abort-upgrade", "abort-remove", "abort-deconfigure"])
-def test_a_machine_stopped_for_an_upgrade_that_is_undone_starts_again(tmp_path, undone):
+def test_a_machine_stopped_for_an_aborted_upgrade_starts_again(tmp_path, undone):
     done, called = run_script(tmp_path, "postinst", undone, "1.0")
     assert (done.returncode, called) == (0, ["deb-systemd-invoke start open-egm.target"])
 
 
-def test_modules_that_cannot_be_compiled_leave_an_installed_machine(tmp_path):
+def test_a_failed_compilation_of_modules_leaves_the_machine_installed(tmp_path):
     """Without compiled modules a start takes longer; half installed, the machine would not start at all."""
     (tmp_path / "opt/lib/python3.13/site-packages").mkdir(parents=True)
     (tmp_path / "usr").mkdir()
@@ -115,19 +115,19 @@ def test_modules_that_cannot_be_compiled_leave_an_installed_machine(tmp_path):
     assert called[-1] == "deb-systemd-invoke start open-egm.target"
 
 
-def test_a_package_whose_modules_are_gone_can_be_removed(tmp_path):
+def test_a_package_without_its_modules_can_be_removed(tmp_path):
     done, _ = run_script(tmp_path, "prerm", "remove")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_package_is_not_installed_beside_a_python_it_has_no_wheels_for():
+def test_the_package_requires_a_python_it_has_wheels_for():
     assert deb.format_python_dependencies(("3.11", "3.13")) == (
         "python3 (>= 3.11), python3 (<< 3.12) | python3 (>= 3.13), python3 (<< 3.14)"
     )
     assert deb.format_python_dependencies(("3.12", "3.13")) == "python3 (>= 3.12), python3 (<< 3.14)"
 
 
-def test_the_pages_that_the_readme_leads_to_are_in_the_package():
+def test_the_documents_linked_from_the_readme_are_in_the_package():
     found = [str(page) for page in deb.list_pages()]
     text = (deb._SOURCE_ROOT / "README.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", text))
@@ -136,7 +136,7 @@ def test_the_pages_that_the_readme_leads_to_are_in_the_package():
     assert not [page for page in found if page.startswith(("tests/", ".venv", "build"))]
 
 
-def test_what_cannot_be_built_is_said(tmp_path, monkeypatch):
+def test_a_missing_build_tool_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(deb.OperatorError, match="is not installed on this computer"):
         deb.build(tmp_path)
@@ -218,7 +218,7 @@ def test_two_builds_are_the_same_bytes(built, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
+def test_installing_the_package_makes_a_fresh_debian_a_cabinet(built, debian):
     """About three minutes a release: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
     shutil.copy(built, debian.root / "open-egm.deb")
     install = ("apt-get", "install", "-y", "--no-install-recommends", "/open-egm.deb")

@@ -38,7 +38,7 @@ def beats(turns, *, progress):
     asyncio.run(run())
 
 
-def test_only_progress_is_told(systemd):
+def test_the_watchdog_is_fed_only_after_progress(systemd):
     asked = []
 
     def progress():
@@ -62,7 +62,7 @@ class Silent(LineDriver):
         pass
 
 
-def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
+def test_a_hanging_driver_is_no_progress_and_one_with_a_silent_device_is():
     turning, hanging = Silent(), Silent()
     moves = DriverProgressCheck([turning, hanging, object()])
     assert moves()
@@ -74,6 +74,6 @@ def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
 
 
 @pytest.mark.parametrize("address", ["", "relative", "@nobody", "/nowhere/socket"])
-def test_nobody_who_listens_holds_nothing_up(address, monkeypatch):
+def test_a_missing_notify_socket_blocks_nothing(address, monkeypatch):
     monkeypatch.setenv("NOTIFY_SOCKET", address)
     assert notify_systemd("READY=1") is None

@@ -40,7 +40,7 @@ def cabinet(tmp_path, built):
     there.close()
 
 
-def test_a_machine_comes_up_takes_a_bill_plays_pays_and_nothing_else_gets_in(cabinet):
+def test_a_cabinet_boots_takes_a_bill_plays_pays_and_admits_no_intruder(cabinet):
     """About ten minutes."""
     cabinet.comes_up()
     attract = cabinet.picture()
@@ -117,7 +117,7 @@ def test_a_second_display_has_the_top_screen_while_the_first_plays(cabinet):
     assert cabinet.started() == starts
 
 
-def test_a_clock_of_1970_is_told_to_staff(tmp_path, built):
+def test_a_clock_set_to_1970_is_reported_to_staff(tmp_path, built):
     """About ten minutes: a machine that has lived knows that it is wrong (systemd itself sets it on to its own day)."""
     cabinet = Cabinet(tmp_path, built)
     try:
@@ -144,7 +144,7 @@ def tampered(cabinet, partition, within=0):
 
 
 @pytest.mark.requirement("A-12")
-def test_a_changed_byte_is_found_before_play(tmp_path, built):
+def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
     """About ten minutes: in the other slot, then in the one that runs, where every game's definition is."""
     cabinet = Cabinet(tmp_path, built)
     try:
@@ -184,7 +184,7 @@ def released(built, folder, number, more=""):
 
 
 @pytest.mark.timeout(4 * PATIENCE_S + 3600)
-def test_an_update_that_does_not_come_up_falls_back_by_itself(cabinet, tmp_path, built):
+def test_an_update_that_does_not_start_falls_back_by_itself(cabinet, tmp_path, built):
     """Half an hour where nothing else is at work: the new release has a quarter of an hour to come up."""
     bundle = released(built, tmp_path, 1, "systemd.mask=open-egm-machine.service")
     cabinet.comes_up()

@@ -86,7 +86,7 @@ def test_a_first_start_by_hand_enrols_it_with_the_floor(computer, house):
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_one_changed_byte_of_the_signed_cabinet_file_stops_it(computer):
+def test_one_changed_byte_of_the_signed_cabinet_file_stops_the_machine(computer):
     """About five minutes."""
     first, _ = computer.parts
     computer.changes(first, "cabinet.toml", b'"hall"', b'"ball"')

@@ -68,7 +68,7 @@ def after(computer):
 
 
 @pytest.mark.requirement("A-09")
-def test_a_medium_that_dies_under_a_running_machine(computer):
+def test_a_medium_that_fails_under_a_running_machine_is_reported(computer):
     """About ten minutes: the second, then the first too; the machine still reaches its display."""
     computer.on()
     computer.comes_up()
@@ -83,7 +83,7 @@ def test_a_medium_that_dies_under_a_running_machine(computer):
 
 
 @pytest.mark.requirement("A-09")
-def test_a_first_medium_that_gives_nothing_back_or_takes_nothing(computer):
+def test_a_first_medium_that_is_missing_or_read_only_is_reported(computer):
     """About fifteen minutes."""
     first, _ = computer.parts
     computer.dies(first)
@@ -100,7 +100,7 @@ def test_a_first_medium_that_gives_nothing_back_or_takes_nothing(computer):
 
 
 @pytest.mark.requirement("A-09")
-def test_a_full_medium(computer):
+def test_a_full_medium_is_reported(computer):
     """About twenty minutes. What a full first medium needs to come up both have given."""
     for part, code in zip(computer.parts, ("out_of_service.memory_full", "memory_full"), strict=True):
         with computer.full(part):
@@ -111,7 +111,7 @@ def test_a_full_medium(computer):
 
 
 @pytest.mark.requirement("A-09")
-def test_a_second_medium_that_is_missing_or_takes_nothing_from_power_on(computer):
+def test_a_second_medium_missing_or_read_only_from_power_on_is_reported(computer):
     """About ten minutes. While it is waited for, the display says that the machine is starting."""
     first, second = computer.disks
     for there, least_s in (([first], _WAIT_S), ([first, f"{second},readonly=on"], 0)):

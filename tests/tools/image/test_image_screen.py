@@ -66,7 +66,7 @@ def goes_on(cabinet):
     cabinet.until(lambda: takes(cabinet), "bills are taken again", every_s=5)
 
 
-def test_without_a_screen_that_stays_no_money_is_taken(cabinet):
+def test_no_money_is_accepted_without_a_stable_screen(cabinet):
     """About twenty minutes."""
     cabinet.comes_up()
     lines = _ENDED.read_text().partition("\x1b[H")[2].splitlines()

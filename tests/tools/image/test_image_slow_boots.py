@@ -103,7 +103,7 @@ class SlowComputer(Cabinet):
 
 
 @pytest.mark.parametrize("slowness", SLOWNESSES)
-def test_a_slowed_computer_comes_up_without_a_reset_and_takes_up_a_late_medium(tmp_path, built, slowness):
+def test_a_slowed_computer_boots_without_a_reset_and_accepts_a_late_medium(tmp_path, built, slowness):
     """Half an hour on quiet cores."""
     computer = SlowComputer(tmp_path, built, SLOWNESSES[slowness])
     try:

@@ -111,7 +111,7 @@ def whole(folder, built):
     return stages
 
 
-def test_from_power_to_attract_beside_a_bare_boot(tmp_path, built):
+def test_the_time_from_power_to_attract_is_measured_beside_a_bare_boot(tmp_path, built):
     """About five minutes on quiet cores."""
     reached = []
     for boot in (bare, whole):

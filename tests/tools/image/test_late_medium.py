@@ -54,7 +54,7 @@ class Computer:
         )
 
 
-def test_a_medium_that_is_there_changes_nothing(tmp_path, monkeypatch):
+def test_a_medium_present_at_boot_changes_nothing(tmp_path, monkeypatch):
     computer = Computer(tmp_path, monkeypatch, there_at=0)
     computer.mounted = True
     computer.look_again()
@@ -62,7 +62,7 @@ def test_a_medium_that_is_there_changes_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("bad_tries", [0, 2])
-def test_one_that_comes_late_is_mounted_checked_and_played_on(tmp_path, monkeypatch, bad_tries):
+def test_a_late_medium_is_mounted_and_checked_and_the_machine_started(tmp_path, monkeypatch, bad_tries):
     """The display said that the machine goes on by itself, and nothing ever looked again."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries)
     computer.look_again()
@@ -77,9 +77,7 @@ def test_one_that_comes_late_is_mounted_checked_and_played_on(tmp_path, monkeypa
     assert len(started) == 1 + bad_tries, "meanwhile the display goes on saying what is wrong"
 
 
-def test_one_that_is_mounted_only_after_systemctl_has_returned_is_prepared_before_the_machine_starts(
-    tmp_path, monkeypatch
-):
+def test_a_medium_mounted_after_systemctl_returned_is_prepared_before_the_start(tmp_path, monkeypatch):
     """The machine found a medium that others may read, and said that its cabinet file cannot be used."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, is_slow=True)
     computer.look_again()
@@ -89,7 +87,7 @@ def test_one_that_is_mounted_only_after_systemctl_has_returned_is_prepared_befor
     assert steps == [*attempt, ("systemctl", "start"), *attempt, *prepared]
 
 
-def test_a_late_medium_is_taken_up_after_systemd_is_executed_anew():
+def test_a_late_medium_is_handled_after_systemd_is_re_executed():
     """``systemctl daemon-reexec`` cut the connection of the ``systemctl start`` that mounted the medium."""
     units = Path(update.__file__).parent / "root/usr/lib/systemd/system"
     after = next(
@@ -99,7 +97,7 @@ def test_a_late_medium_is_taken_up_after_systemd_is_executed_anew():
     assert "systemctl daemon-reexec" in (units / "egm-watchdog.service").read_text()
 
 
-def test_a_second_medium_that_is_there_restarts_nothing(tmp_path, monkeypatch):
+def test_a_second_medium_present_at_boot_restarts_nothing(tmp_path, monkeypatch):
     computer = Computer(tmp_path, monkeypatch, there_at=0, label="egm-state-2")
     computer.mounted = True
     computer.take_second()
@@ -107,9 +105,7 @@ def test_a_second_medium_that_is_there_restarts_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("bad_tries", [0, 2])
-def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on_it(
-    tmp_path, monkeypatch, bad_tries
-):
+def test_a_late_second_medium_is_mounted_and_the_machine_restarted(tmp_path, monkeypatch, bad_tries):
     """It stayed out of service until somebody switched it off and on."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries, label="egm-state-2")
     computer.take_second()
@@ -133,13 +129,15 @@ def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on
         (("service_menu",), False),
     ],
 )
-def test_a_restart_for_the_second_medium_interrupts_nobody(tmp_path, monkeypatch, states, can_restart):
+def test_a_restart_for_the_second_medium_waits_until_no_position_is_in_use(
+    tmp_path, monkeypatch, states, can_restart
+):
     shown = [Snapshot.model_construct(state=state) for state in states]
     monkeypatch.setattr(update.ScreenWatch, "list_snapshots", lambda _self: shown)
     assert update.ScreenWatch(tmp_path).can_restart is can_restart
 
 
-def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
+def test_the_awaited_media_are_those_mounted_by_fstab():
     table = (Path(update.__file__).parent / "root/etc/fstab").read_text().splitlines()
     places = {line.split()[1]: line.split()[0] for line in table if line and line[0] != "#"}
     assert places[str(update._SECOND_MEDIUM_FOLDER)] == f"LABEL={update._SECOND_LABEL}"

@@ -42,7 +42,7 @@ def install(data, where, *, newer_than=6, public=PUBLIC):
 
 
 @pytest.mark.library_only("A-13")
-def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, empty):
+def test_a_signed_newer_release_is_installed_and_verified(released, empty):
     assert slot.check_slot(empty, PUBLIC) is None
     install(released, empty)
     assert slot.check_slot(empty, PUBLIC).number == 7
@@ -51,7 +51,7 @@ def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, 
 @pytest.mark.library_only("A-12")
 @pytest.mark.parametrize("part", slot.PARTITION_NAMES)
 @pytest.mark.parametrize("where", [0, 0.5, 1])
-def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
+def test_one_changed_byte_of_a_slot_is_detected(released, empty, part, where):
     install(released, empty)
     with empty.part(part).open("r+b") as stream:
         at = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
@@ -64,7 +64,7 @@ def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
 
 
 @pytest.mark.library_only("A-15")
-def test_something_to_start_without_a_release_is_found(empty):
+def test_a_bootable_slot_without_a_release_is_detected(empty):
     with empty.esp.open("r+b") as stream:
         stream.write(b"something")
     with pytest.raises(SlotError, match="does not contain a release"):
@@ -80,7 +80,7 @@ def test_an_older_release_is_refused_before_a_byte_is_written(released, empty, n
 
 
 @pytest.mark.library_only("A-13")
-def test_what_nobody_or_somebody_else_has_signed_is_refused(released, empty):
+def test_an_unsigned_or_wrongly_signed_bundle_is_refused(released, empty):
     line, _, rest = released.partition(b"\n")
     with pytest.raises(SlotError, match="not signed with the key this machine trusts"):
         install(released, empty, public=format_public_key(OTHER))
@@ -94,7 +94,7 @@ def test_what_nobody_or_somebody_else_has_signed_is_refused(released, empty):
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.7, 0.999])
-def test_a_torn_bundle_leaves_an_empty_slot_and_says_so(released, empty, kept):
+def test_a_truncated_bundle_leaves_an_empty_slot(released, empty, kept):
     install(released, empty)  # what was there before must not come back either
     line = released.index(b"\n") + 1
     torn = released[: line + round((len(released) - line) * kept)]
@@ -103,7 +103,7 @@ def test_a_torn_bundle_leaves_an_empty_slot_and_says_so(released, empty, kept):
     assert slot.check_slot(empty, PUBLIC) is None
 
 
-def test_a_bundle_whose_bytes_are_not_the_signed_ones_leaves_an_empty_slot(released, empty):
+def test_a_bundle_with_altered_content_leaves_an_empty_slot(released, empty):
     with pytest.raises(SlotError, match="differs from the release"):
         install(released[:-1] + b"?", empty)
     assert slot.check_slot(empty, PUBLIC) is None
@@ -114,7 +114,7 @@ class PowerGone(Exception):
 
 
 @pytest.mark.parametrize("pieces", range(1, 5))
-def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, pieces, monkeypatch):
+def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, pieces, monkeypatch):
     monkeypatch.setattr(slot, "_COPY_BLOCK_BYTES", 170_000)
     install(released, empty)
 
@@ -144,16 +144,14 @@ def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, 
         ("", None),
     ],
 )
-def test_what_has_come_up_comes_first_and_on_a_new_computer_nothing_has(order, first):
+def test_the_slot_first_in_the_boot_order_is_found_and_none_on_a_new_computer(order, first):
     """A firmware may have entries of its own before."""
     said = f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
     assert find_first_slot(said, {"a": "0005", "b": "0006"}) == first
 
 
 @pytest.mark.parametrize("cut", [1, 4096, 400_000])
-def test_a_genuine_release_that_is_cut_takes_nothing_of_what_is_fallen_back_on(
-    released, empty, tmp_path, monkeypatch, cut
-):
+def test_a_truncated_signed_release_changes_no_slot(released, empty, tmp_path, monkeypatch, cut):
     """Its signature is good, and the slot was emptied before its end was missed: without a word, and for nothing."""
     install(released, empty)
     before = (empty.esp.read_bytes(), empty.root.read_bytes())

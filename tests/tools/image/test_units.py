@@ -12,7 +12,7 @@ from tools.image.image import _EFI_STUB, _IMAGE_FILES_FOLDER, _REMOVE_OTHER_PYTH
 LAID_OVER = _IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
 
-def test_the_machine_starts_without_its_medium_to_say_that_it_is_missing():
+def test_the_machine_starts_without_its_medium_to_report_it_missing():
     """systemd requires the medium of a state directory (systemd.exec(5)): the image's unit has none."""
     lines = LAID_OVER.read_text().splitlines()
     assert "StateDirectory=" in lines
@@ -20,14 +20,14 @@ def test_the_machine_starts_without_its_medium_to_say_that_it_is_missing():
     assert "/var/lib/open-egm" in paths.partition("=")[2].split()
 
 
-def test_the_cabinet_file_is_asked_for_and_lies_on_the_medium():
+def test_a_missing_cabinet_file_is_created_on_the_medium_at_first_start():
     (started,) = (line for line in LAID_OVER.read_text().splitlines() if line.startswith("ExecStart=/"))
     assert "--first-start --seed /etc/open-egm/cabinet.seed.toml" in started
     assert "Environment=EGM_CABINET=/var/lib/open-egm/cabinet.toml" in LAID_OVER.read_text()
     assert IMAGE_CONTENT["started"]["systemd-networkd.service"] == "multi-user.target"
 
 
-def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
+def test_the_hardware_watchdog_allows_a_slow_start():
     """The hardware watchdog has minutes until all is started, and one minute from then on."""
     root = _IMAGE_FILES_FOLDER / "root/usr"
     starting = (root / "lib/systemd/system.conf.d/open-egm.conf").read_text().splitlines()
@@ -43,7 +43,7 @@ def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
     )
 
 
-def test_the_images_own_units_are_confined_and_good(tmp_path):
+def test_the_images_own_units_are_confined_and_valid(tmp_path):
     """All of them by their name; a root's shell of a debug image is none of them."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("needs systemd-analyze")
@@ -77,7 +77,7 @@ def test_the_images_own_units_are_confined_and_good(tmp_path):
         assert seen.returncode == 0, seen.stdout[-200:]
 
 
-def test_the_image_has_the_packages_of_its_own_python_alone(tmp_path):
+def test_the_image_contains_only_the_packages_of_its_own_python(tmp_path):
     """The root also held those for another Debian release's Python, which nothing there can run."""
     libraries = tmp_path / "opt/open-egm/lib"
     for name in ("python3.11", "python3.13"):
@@ -93,7 +93,7 @@ def test_the_image_has_the_packages_of_its_own_python_alone(tmp_path):
     None in {shutil.which(name) for name in ("objcopy", "mkfs.fat", "mcopy")} or not Path(_EFI_STUB).exists(),
     reason="needs binutils, dosfstools, mtools and systemd-boot-efi",
 )
-def test_the_system_partition_is_the_same_wherever_it_is_made(tmp_path, monkeypatch):
+def test_the_system_partition_is_the_same_in_any_time_zone(tmp_path, monkeypatch):
     made = []
     for zone in ("Pacific/Auckland", "America/Toronto"):
         monkeypatch.setenv("TZ", zone)

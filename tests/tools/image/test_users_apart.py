@@ -49,7 +49,7 @@ def run(*command):
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-def test_the_users_and_folders_are_made_and_the_units_are_good(root):
+def test_users_and_folders_are_created_and_the_units_are_valid(root):
     made = run("systemd-sysusers", f"--root={root}", "open-egm.conf")
     assert made.returncode == 0, made.stderr
     users = {line.split(":")[0]: line.split(":") for line in (root / "etc/passwd").read_text().splitlines()}
@@ -88,7 +88,7 @@ mkdir {state}/run && mount --bind {hold} {state}/run && mount -o remount,bind,ro
     or run("unshare", "-m", "true").returncode != 0,
     reason="needs root and mount namespaces",
 )  # fmt: skip
-def test_a_screen_of_its_own_user_shows_the_machine_and_reads_nothing_of_it():
+def test_a_screen_under_its_own_user_shows_the_machine_and_reads_none_of_its_files():
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         _shown_and_shut_out(Path(folder))

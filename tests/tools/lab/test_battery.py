@@ -40,7 +40,7 @@ def p_value(results: list[StatisticalResult], test: str, detail: str = "") -> fl
 class TestDistributions:
     """Each expected distribution against counting every case of a small game."""
 
-    def test_collections_of_numbers(self) -> None:
+    def test_lengths_of_complete_number_collections_match_enumeration(self) -> None:
         lengths = independent.compute_coupon_lengths(3)
         for length in range(3, 8):
             complete = sum(
@@ -50,7 +50,7 @@ class TestDistributions:
             assert lengths[length] == pytest.approx(complete / 3**length, abs=1e-12)
         assert sum(lengths) == pytest.approx(1)
 
-    def test_collections_of_selections(self) -> None:
+    def test_lengths_of_complete_selection_collections_match_enumeration(self) -> None:
         lengths = selection.compute_coupon_lengths(4, 2)
         hands = [frozenset(hand) for hand in permutations(range(4), 2)]
         for length in range(2, 5):
@@ -60,7 +60,7 @@ class TestDistributions:
             )
             assert lengths[length] == pytest.approx(complete / len(hands) ** length, abs=1e-12)
 
-    def test_cards_at_the_same_place(self) -> None:
+    def test_cards_at_the_same_position_match_enumeration(self) -> None:
         decks = np.array(list(permutations(range(5))))
         first = np.repeat(decks[:1], len(decks), axis=0)
         together = np.stack([first, decks], axis=1).reshape(-1, 5)
@@ -68,27 +68,27 @@ class TestDistributions:
         counts = np.bincount(same[::2], minlength=6)
         assert counts / len(decks) == pytest.approx(chances)
 
-    def test_numbers_in_common(self) -> None:
+    def test_numbers_in_common_match_enumeration(self) -> None:
         hands = np.array(list(permutations(range(5), 2)))
         pairs = np.array([hand for pair in product(hands, repeat=2) for hand in pair])
         same, chances = selection.count_common_numbers(pairs, 5)
         assert np.bincount(same[::2]) / len(hands) ** 2 == pytest.approx(chances)
 
-    def test_cycles_of_shuffles(self) -> None:
+    def test_cycles_of_shuffles_match_enumeration(self) -> None:
         decks = np.array(list(permutations(range(5))))
         assert Counter(selection.count_cycles(decks).tolist()) == {1: 24, 2: 50, 3: 35, 4: 10, 5: 1}
 
-    def test_orders_of_four(self) -> None:
+    def test_order_patterns_of_four_have_24_codes(self) -> None:
         codes = independent.encode_order_patterns(np.array(list(permutations(range(4)))))
         assert sorted(codes.tolist()) == list(range(24))
 
-    def test_different_numbers_in_a_hand(self) -> None:
+    def test_different_numbers_in_a_hand_match_enumeration(self) -> None:
         hands = Counter(len(set(hand)) for hand in product(range(4), repeat=5))
         for k, count in hands.items():
             ways = independent._compute_stirling_second(5, k) * np.prod([4 - i for i in range(k)])
             assert ways == count
 
-    def test_runs_agree_with_counting_every_order(self) -> None:
+    def test_runs_match_an_enumeration_of_every_order(self) -> None:
         """Mean and variance of the number of runs of 3 high and 4 low values, over all 35 orders."""
         counts = []
         for highs in {frozenset(p[:3]) for p in permutations(range(7), 3)}:
@@ -99,7 +99,7 @@ class TestDistributions:
         assert mean == 1 + Fraction(2 * 3 * 4, 7)
         assert variance == (mean - 1) * (mean - 2) / 6
 
-    def test_plain_chi_square_of_selections_is_blind_and_the_corrected_one_is_not(self) -> None:
+    def test_plain_chi_square_of_selections_is_not_uniform_and_the_corrected_one_is(self) -> None:
         plain, corrected = [], []
         for seed in range(200):
             data = good(KENO, 1_000, seed)
@@ -112,18 +112,18 @@ class TestDistributions:
 
 
 class TestArithmetic:
-    def test_chi_square_is_scipys(self) -> None:
+    def test_the_chi_square_result_matches_scipy(self) -> None:
         observed, expected = [12, 9, 21, 18], [15.0, 15.0, 15.0, 15.0]
         result = compute_chi_square_result("t", "d", observed, expected, outcomes=60)
         assert (result.statistic, result.p_value) == pytest.approx(tuple(stats.chisquare(observed, expected)))
         assert result.dof == 3
 
-    def test_small_cells_are_joined_and_nothing_is_lost(self) -> None:
+    def test_small_cells_are_merged_without_losing_counts(self) -> None:
         observed, expected = merge_small_cells([1, 2, 3, 10, 0, 1], [2.0, 2.0, 2.0, 10.0, 1.0, 0.5])
         assert observed.tolist() == [6, 11]
         assert expected.tolist() == [6.0, 11.5]
 
-    def test_a_table_of_pairs_is_scipys(self) -> None:
+    def test_the_contingency_result_matches_scipy(self) -> None:
         data = good(Numbers(6, 2), 5_000)
         ours = independent.compute_contingency_result("t", "d", data[:, 0], data[:, 1], 6)
         table = np.zeros((6, 6))
@@ -154,21 +154,21 @@ class TestArithmetic:
         with pytest.raises(TooFewOutcomes):
             list(test(good(Numbers(22, 2), 6), 22))
 
-    def test_runs_need_both_sides(self) -> None:
+    def test_the_runs_test_needs_high_and_low_values(self) -> None:
         with pytest.raises(TooFewOutcomes, match="0 high and 50 low"):
             compute_runs_result("runs", "stuck", np.zeros(50, dtype=int), 22)
 
-    def test_neighbouring_pairs_need_their_cells_filled(self) -> None:
+    def test_the_overlaps_test_needs_enough_plays_to_fill_its_cells(self) -> None:
         with pytest.raises(TooFewOutcomes, match="31600 are needed"):
             list(selection.run_overlaps_test(good(KENO, 100), 80))
 
 
 class TestJudgement:
-    def test_holm_is_the_published_step_down(self) -> None:
+    def test_holm_adjustment_matches_the_published_procedure(self) -> None:
         assert adjust_by_holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
         assert adjust_by_holm([0.9, 0.8]) == [1.0, 1.0]
 
-    def test_a_coin_that_falls_exactly_evenly_is_no_finding(self) -> None:
+    def test_a_p_value_of_exactly_1_is_no_finding(self) -> None:
         even = compute_chi_square_result("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
         assert even.p_value == 1.0
         assert judge([even, *self.results([0.3, 0.6])], 0.01).has_passed
@@ -192,12 +192,12 @@ class TestJudgement:
         judged = judge(self.results(p_values), 0.01)
         assert [finding.what for finding in judged.findings] == [what]
 
-    def test_p_values_that_crowd_together_are_a_finding(self) -> None:
+    def test_crowded_p_values_are_a_finding(self) -> None:
         judged = judge(self.results([0.5 + i / 1000 for i in range(100)]), 0.01)
         assert [finding.what for finding in judged.findings] == ["the p-values together are not even"]
 
     @pytest.mark.parametrize("alpha", [0, 1, -0.01, 2])
-    def test_a_level_that_is_none_is_refused(self, alpha: float) -> None:
+    def test_an_invalid_significance_level_is_refused(self, alpha: float) -> None:
         with pytest.raises(InvalidPolicy):
             judge(self.results([0.5]), alpha)
 
@@ -215,7 +215,7 @@ class Streams:
 
 @pytest.mark.requirement("B-02:b")
 @pytest.mark.parametrize("name", TESTED_GAMES)
-def test_good_outcomes_of_every_game_stand(name: str) -> None:
+def test_honest_outcomes_of_every_game_pass_the_battery(name: str) -> None:
     game, _ = TESTED_GAMES[name]
     verdict = run_game(name, game, 40_000, 0.01, Streams(100))
     assert verdict.has_passed
@@ -240,7 +240,7 @@ CAUGHT = [
 
 @pytest.mark.requirement("B-02:b")
 @pytest.mark.parametrize(("defect", "game", "plays", "test"), CAUGHT)
-def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
+def test_a_planted_defect_is_detected_by_the_test_meant_for_it(
     defect: str, game: Numbers | Selection, plays: int, test: str
 ) -> None:
     data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
@@ -251,7 +251,7 @@ def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
     assert p_value(honest_results, test) > 1e-6
 
 
-def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> None:
+def test_repeated_numbers_fail_the_dependence_tests_but_not_the_distribution() -> None:
     game = Numbers(22, 5)
     results = run_all_tests(
         game, PLANTED_DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000)
@@ -269,7 +269,7 @@ class TestRetest:
         assert [run.plays for run in verdict.runs] == [40_000, 40_000 * RETEST_FACTOR]
         assert streams.seed == 3
 
-    def test_a_finding_by_chance_is_tested_once_more_and_the_second_run_decides(self) -> None:
+    def test_a_chance_finding_is_retested_once_and_the_second_run_decides(self) -> None:
         """A defect in the first run only, as a rare chance would have it."""
         turns = iter([PLANTED_DEFECTS["modulo-bias"], draw_honestly])
 
@@ -280,10 +280,10 @@ class TestRetest:
         assert verdict.has_passed
         assert [run.judgement.has_passed for run in verdict.runs] == [False, True]
 
-    def test_no_finding_needs_no_retest(self) -> None:
+    def test_a_run_without_findings_is_not_repeated(self) -> None:
         assert len(run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1
 
-    def test_the_data_is_fingerprinted(self) -> None:
+    def test_the_data_of_a_run_is_identified_by_its_digest(self) -> None:
         one, two = (run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2))
         other = run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(2))
         assert one.runs[0].data_sha256 == two.runs[0].data_sha256 != other.runs[0].data_sha256
@@ -302,14 +302,14 @@ def test_a_defect_that_cannot_be_planted_is_refused(defect: str, game: Numbers |
         PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(1).read), game, 100)
 
 
-def test_repeats_of_short_plays_are_looked_for_among_enough_cells() -> None:
+def test_repeats_of_short_plays_are_counted_among_enough_cells() -> None:
     for game in (Numbers(6, 2), Numbers(37), Numbers(2)):
         data = good(game, 40_000)
         (result,) = independent.run_repeated_plays_test(data, game.bound)
         assert 1 < result.statistic < 1_000
 
 
-def test_hands_of_five_are_repeated_as_often_as_they_should() -> None:
+def test_hands_of_five_repeat_as_often_as_expected() -> None:
     data = good(KENO, 100_000)
     (result,) = selection.run_repeated_hands_test(data, 80)
     assert result.statistic == pytest.approx(comb(100_000, 2) / comb(80, 5), rel=0.3)

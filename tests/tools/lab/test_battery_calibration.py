@@ -46,13 +46,15 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
         ("biased-shuffle", Selection(52, 52), 14_000),
     ],
 )
-def test_a_planted_defect_is_caught_every_time(defect: str, game: Numbers | Selection, plays: int) -> None:
+def test_a_planted_defect_is_detected_with_every_seed(
+    defect: str, game: Numbers | Selection, plays: int
+) -> None:
     for seed in range(10_000, 10_100):
         data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
         assert not judge(run_all_tests(game, data), 0.01).has_passed, seed
 
 
-def test_a_few_replications_run_and_give_the_same_counts_again() -> None:
+def test_a_calibration_repeats_with_the_same_counts() -> None:
     one, two = (calibrate("reels", 5, first_seed=3) for _ in range(2))
     assert one == two
     assert {test.replications for test in one.tests} == {5}
@@ -68,7 +70,7 @@ def test_a_few_replications_run_and_give_the_same_counts_again() -> None:
         ((50, 10), 0.5, (50, 40), 1),
     ],
 )
-def test_a_test_off_its_level_is_named(
+def test_a_test_off_its_stated_level_is_reported(
     alarms: tuple[int, int], evenness: float, family: tuple[int, int], found: int
 ) -> None:
     test = FalseAlarms(test="gap", detail="d", replications=1000, alarms=alarms, evenness=evenness)
@@ -78,7 +80,7 @@ def test_a_test_off_its_level_is_named(
     assert len(list_off_level_tests(calibration)) == found
 
 
-def test_the_band_holds_what_chance_gives() -> None:
+def test_the_range_of_false_alarms_contains_what_chance_gives() -> None:
     low, high = compute_false_alarm_range(1000, 0.01, 1e-4)
     assert low <= 1
     assert 22 <= high <= 30

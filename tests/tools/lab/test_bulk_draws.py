@@ -49,7 +49,7 @@ REQUESTS = st.one_of(
     requests=st.lists(st.tuples(REQUESTS, st.integers(0, 40)), min_size=1, max_size=6),
 )
 @settings(max_examples=scale_examples(90), deadline=None)
-def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the_same_byte(
+def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
     seed: int, near_top: float, requests: list[tuple[tuple[str, object], int]]
 ) -> None:
     bulk, scalar = pair(seed, near_top=near_top)
@@ -68,14 +68,14 @@ def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the
     assert bulk._read(8) == scalar._read(8)
 
 
-def test_many_games_over_several_generates_are_the_same() -> None:
+def test_bulk_draws_over_several_generator_requests_equal_the_scalar_ones() -> None:
     bulk, scalar = pair(7, size=600_000)
     assert bulk.sample(80, 20, 5_000).tolist() == [picked(scalar, 80, 20) for _ in range(5_000)]
     assert bulk.below(22, 100_000).tolist() == [scalar.below(22) for _ in range(100_000)]
     assert bulk.rejections == scalar.rejections > 0
 
 
-def test_no_request_asks_for_more_than_one_generate_gives() -> None:
+def test_no_request_exceeds_one_generate_call() -> None:
     asked: list[int] = []
 
     def read(count: int) -> bytes:
@@ -88,7 +88,7 @@ def test_no_request_asks_for_more_than_one_generate_gives() -> None:
 
 
 @pytest.mark.parametrize("bound", [0, -5, 2**32 + 1, 2.5])
-def test_a_range_the_words_cannot_hold_is_refused(bound: object) -> None:
+def test_a_range_beyond_the_word_size_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange):
         BulkDraws(bytes).below(bound, 1)
 
@@ -100,7 +100,7 @@ def test_impossible_counts_are_refused() -> None:
         BulkDraws(bytes).sample(20, 21, 1)
 
 
-def test_a_stream_that_is_never_in_range_is_a_failure() -> None:
+def test_a_stream_that_is_never_in_range_reaches_the_rejection_limit() -> None:
     stuck = BulkDraws(lambda count: b"\xff" * count)
     with pytest.raises(RejectionLimit):
         stuck.below(22, 100)

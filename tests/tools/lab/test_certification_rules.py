@@ -49,7 +49,7 @@ def held(rule, table, **keys):
 
 
 @pytest.mark.requirement("C-05", "R-09", "B-12")
-def test_floor_and_odds_are_held_to_the_exact_figure():
+def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
     (bet,) = analyse(load_game("maple-classic"), Depth.FULL).bets
     hair = Fraction(1, 10**12)

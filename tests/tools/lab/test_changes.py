@@ -46,14 +46,14 @@ NAME = ('en = "Lantern"', 'en = "Lamp"')
         ((("multiplier = 2", "multiplier = 3"), TITLE), "full approval", "symbol.0.multiplier"),
     ],
 )
-def test_a_change_is_classed_by_the_most_that_any_part_of_it_asks(tmp_path, swaps, asks, path):
+def test_a_change_is_classified_by_its_most_demanding_part(tmp_path, swaps, asks, path):
     told, paths = said(tmp_path, *swaps)
     assert told == asks, paths
     assert path is None or path in paths
 
 
 @pytest.mark.requirement("R-08")
-def test_symbols_renamed_throughout_are_a_theme_and_exchanged_are_not(tmp_path):
+def test_renamed_symbols_are_a_theme_and_exchanged_ones_a_full_approval(tmp_path):
     assert said(tmp_path, ('"lantern"', '"lamp"'), ("lantern ", "lamp "), (" lantern", " lamp"))[0] in {
         "cloned theme",
         "notice only",
@@ -63,7 +63,7 @@ def test_symbols_renamed_throughout_are_a_theme_and_exchanged_are_not(tmp_path):
 
 
 @pytest.mark.requirement("R-08")
-def test_a_change_of_the_return_is_a_full_approval_whatever_its_parts_ask(tmp_path, monkeypatch):
+def test_a_change_of_the_return_always_needs_a_full_approval(tmp_path, monkeypatch):
     """Also where what was changed would itself ask for a notice, or for less."""
     monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.Class.THEME)
     assert said(tmp_path, TITLE)[0] == "cloned theme"

@@ -82,7 +82,7 @@ def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
     assert Status.FAIL in {each.status for each in depicted_odds(case)}
 
 
-def test_what_is_given_and_found_is_said():
+def test_the_finding_states_how_many_drawn_numbers_were_tried():
     (found,) = depicted_odds(case_of("quebec-three-card-poker"))
     assert found.evidence == (
         "297 drawn numbers tried: each piece is as likely as with the real object (bank card n, player card n)"
@@ -124,24 +124,24 @@ class TestBetsTogether:
         return [(each.status, each.evidence) for each in rules.simulation(case)]
 
     @pytest.mark.requirement("R-10", "B-08")
-    def test_bets_that_lean_one_way_fail_together(self, monkeypatch):
+    def test_bets_that_all_deviate_one_way_fail_together(self, monkeypatch):
         found = self.case(monkeypatch, [2.0])
         assert {status for status, _ in found[:-1]} == {Status.PASS}
         assert found[-1][0] is Status.FAIL
         assert "bets together: z +" in found[-1][1]
 
     @pytest.mark.requirement("R-10", "B-08")
-    def test_bets_that_stray_both_ways_fail_together(self, monkeypatch):
+    def test_bets_that_deviate_both_ways_fail_together(self, monkeypatch):
         found = self.case(monkeypatch, [3.0, -3.0])
         assert {status for status, _ in found[:-1]} == {Status.PASS}
         assert found[-1][0] is Status.FAIL
 
-    def test_bets_that_stray_as_chance_does_pass(self, monkeypatch):
+    def test_bets_that_deviate_within_chance_pass(self, monkeypatch):
         found = self.case(monkeypatch, [1.0, -0.8])
         assert {status for status, _ in found} == {Status.PASS}
 
     @pytest.mark.requirement("R-10")
-    def test_games_too_few_to_show_any_bet_fail(self):
+    def test_too_few_games_to_judge_any_bet_fail(self):
         case = case_of("quebec-roulette-french")
         few = Case(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
         assert [each.evidence for each in rules.simulation(few) if each.status is Status.FAIL] == [

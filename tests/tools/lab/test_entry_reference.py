@@ -67,10 +67,10 @@ def test_no_meaning_is_empty_in_the_generated_page() -> None:
         (Annotated[int, FieldCondition("number above zero", "", bool)], "number above zero"),
     ],
 )
-def test_types_are_in_words(hint: Any, words: str) -> None:
+def test_types_are_described_in_words(hint: Any, words: str) -> None:
     assert describe_type(hint) == words
 
 
-def test_a_meaning_is_written_in_the_words_of_json() -> None:
+def test_a_meaning_is_formatted_for_json() -> None:
     text = "The part of ``level``\n(:meth:`paytables.game.Rules.for_table`), or None."
     assert format_meaning(text) == "The part of `level` (`paytables.game.Rules.for_table`), or null."

@@ -122,14 +122,14 @@ def findings(case):
 
 @pytest.mark.requirement("C-05", "C-07", "C-20", "B-12", "C-25", "C-26")
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_the_rule_refuses(name):
+def test_each_rule_refuses_its_planted_case(name):
     status = Status.NOTED if name in ONLY_NOTED else Status.FAIL
     case = REFUSED[name]()
     found = [f for rule in OF_DEFINITIONS for f in rule(case) if f.rule == name]
     assert status in {f.status for f in found}, [f.evidence for f in found]
 
 
-def test_every_rule_there_is_has_its_refusal():
+def test_every_rule_has_a_case_that_it_refuses():
     """What the rules say of all the games of the library names every rule."""
     named = set()
     for game in (
@@ -149,7 +149,7 @@ def test_every_rule_there_is_has_its_refusal():
 
 @pytest.mark.requirement("C-26")
 @pytest.mark.parametrize("name", ["quebec-three-card-poker", "monaco-craps", "maple-classic", "river-wheel"])
-def test_a_rule_with_nothing_to_hold_says_so_and_passes_nothing(name):
+def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     """Every rule answers for every game, and none passes with a count of nothing."""
     case = case_of(load_game(name), games=20, depth=Depth.PRIZES)
     found = rules.check_every_rule(case)
@@ -163,7 +163,7 @@ def test_a_rule_with_nothing_to_hold_says_so_and_passes_nothing(name):
 
 
 @pytest.mark.requirement("B-12")
-def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
+def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     """The bet on the hand of blackjack has no pay table, and some houses' no distribution: it is played."""
     full = case_of(load_game("quebec-blackjack"))
     law, back = chance.prizes_at_every_bet(full)
@@ -177,7 +177,7 @@ def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
 
 
 @pytest.mark.requirement("B-12")
-def test_a_bet_that_never_wins_is_refused_where_nothing_is_known_of_it(monkeypatch):
+def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypatch):
     """No prizes, no distribution: games are played, and a machine that pays none of them fails the rule."""
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
@@ -196,7 +196,7 @@ def test_a_bet_that_never_wins_is_refused_where_nothing_is_known_of_it(monkeypat
     ],
 )
 @pytest.mark.parametrize("bet", ["pair-plus", "main"])
-def test_a_row_of_poker_that_no_hand_wins_is_refused(hand, bet, why):
+def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
     """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
     definition = copy.deepcopy(parse(read_source("quebec-three-card-poker")))
     row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
@@ -212,14 +212,14 @@ def test_a_row_of_poker_that_no_hand_wins_is_refused(hand, bet, why):
 
 
 @pytest.mark.requirement("R-10")
-def test_a_simulation_in_which_no_win_shows_passes_nothing():
+def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
     case = case_of(load_game("monaco-craps"), games=20)
     rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
     assert [f.status for f in rare] == [Status.NOTHING]
 
 
 @pytest.mark.requirement("F-11")
-def test_the_largest_win_is_that_of_the_dearest_bet_and_of_the_double_up():
+def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up():
     """What the machine would not offer is not certified: at $1, two credits win twice the prize of one."""
     noted = case_of(load_game("maple-classic-92"), "quebec-vlt")
     found = {f.evidence: f.status for f in rules.largest_win(noted)}
@@ -240,7 +240,7 @@ def test_the_largest_win_is_that_of_the_dearest_bet_and_of_the_double_up():
 
 
 @pytest.mark.requirement("R-10:a")
-def test_a_machine_that_pays_otherwise_than_its_sheet_fails_the_simulation():
+def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = changed("maple-classic", **prize("base", 4, {3: 50}))
     case = case_of(CLASSIC, games=3000)
     other = Case(richer, case.path, case.analysis, case.profile, case.draw, case.games)
@@ -288,7 +288,7 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
     ],
     ids=["plural", "english-in-french", "capitals", "decomposed", "without-accents"],
 )
-def test_a_malfunction_rule_is_found_however_it_is_written(code, rule):
+def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
     text = {"en": "Three maples pay.", "fr": "Trois érables paient."}
     case = case_of(
         changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}), depth=Depth.RETURN
@@ -340,7 +340,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
 
 @pytest.mark.requirement("C-07")
-def test_a_table_is_held_against_the_ceiling_of_tables():
+def test_a_table_is_checked_against_the_return_ceiling_of_tables():
     """Odds behind the line return all: the ceiling of a machine's games would refuse every craps table."""
     ceiling = Fraction("0.98")
     craps, classic = load_game("quebec-craps"), CLASSIC

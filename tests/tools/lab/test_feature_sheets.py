@@ -120,7 +120,7 @@ def test_every_feature_of_every_library_game_has_a_sheet(name):
 
 @pytest.mark.requirement("R-04")
 @pytest.mark.parametrize("name", ["seven-rivers", "hold-fast", "aurora-keno", "river-wheel"])
-def test_the_sheets_are_in_every_form(name):
+def test_the_feature_sheets_are_in_every_output_format(name):
     found, _ = sheets(name)
     run = CliRunner()
     text = run.invoke(main, ["par", name]).output
@@ -140,7 +140,7 @@ def test_the_wheel_sheet_counts_every_part():
 
 
 @pytest.mark.requirement("C-23")
-def test_the_sheet_prints_the_odds_that_are_told_by_the_rules_of_the_place(tmp_path):
+def test_the_sheet_prints_the_odds_that_the_jurisdiction_requires(tmp_path):
     page = tmp_path / "par.html"
     run = CliRunner().invoke(
         main, ["par", str(LONG), "--html", "--out", str(page), "--jurisdiction", "generic"]
@@ -153,7 +153,7 @@ def test_the_sheet_prints_the_odds_that_are_told_by_the_rules_of_the_place(tmp_p
     assert "shown to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(told.split())
 
 
-def test_the_return_at_reset_and_with_increments_are_told_apart():
+def test_the_returns_at_reset_and_with_increments_are_stated_separately():
     bet = json.loads(CliRunner().invoke(main, ["par", str(THREE), "--json"]).output)["bets"][0]
     at_reset = Fraction(bet["return_with_progressives_at_reset"]["exact"])
     both = Fraction(bet["return_with_progressives_and_increments"]["exact"])
@@ -187,7 +187,7 @@ class NoDraw:
 
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
-def test_no_decision_or_result_before_the_first_draw(name):
+def test_no_decision_or_result_precedes_the_first_draw(name):
     """Also where all is chosen by the player: nothing can be known before the first draw."""
     game = load_game(name)
     for bet in game.bet_options:
@@ -199,7 +199,7 @@ def test_no_decision_or_result_before_the_first_draw(name):
 @pytest.mark.parametrize(
     "name", [name for name in list_table_games() if load_game(name).family in {"blackjack", "poker"}]
 )
-def test_a_table_where_the_player_chooses_states_its_best_its_simplest_and_its_worst_play(name):
+def test_a_table_game_states_its_best_simplest_and_worst_play(name):
     whole = json.loads(CliRunner().invoke(main, ["par", name, "--json"]).output)
     (stake,) = [bet for bet in whole["bets"] if bet["bet"] in {"main", "seven"}]
     best, worst = (Fraction(stake[key]["exact"]) for key in ("return", "return_of_the_worst_choices"))

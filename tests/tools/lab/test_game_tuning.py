@@ -37,7 +37,7 @@ def mine(tmp_path):
     return file
 
 
-def test_the_template_has_nothing_to_warn_of(tmp_path):
+def test_a_template_has_no_warnings(tmp_path):
     for family in ("reels", "keno", "wheel", "roulette", "sic-bo", "craps"):
         file = tmp_path / f"{family}.toml"
         run("game", "new", file, "--family", family)
@@ -54,7 +54,7 @@ def test_the_template_has_nothing_to_warn_of(tmp_path):
         ("video-poker", "jacks-or-better-9-6"),
     ],
 )
-def test_a_family_without_a_template_begins_with_its_plainest_game(family, plainest, tmp_path):
+def test_a_family_without_a_template_starts_from_its_plainest_game(family, plainest, tmp_path):
     said = run("game", "new", tmp_path / "cards.toml", "--family", family)
     assert f"a copy of {plainest};" in said
     assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
@@ -75,7 +75,7 @@ def test_copied_figures_are_rejected_after_a_rule_changes(tmp_path):
     assert f"`python -m tools.dev prove {file}`" in said
 
 
-def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
+def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine):
     before = mine.read_text(encoding="utf-8")
     for goal in ("0.92", "0.85", "0.95"):
         said = run("game", "tune", mine, "--return", goal)
@@ -88,7 +88,7 @@ def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
 
 
-def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
+def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
     """Of a game whose coins have columns of their own the lowest alone was tuned, and the others left."""
     mine = tmp_path / "mine.toml"
     run("game", "new", mine, "--from", "seven-rivers")
@@ -111,7 +111,7 @@ def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
 
 
 @pytest.mark.slow
-def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
+def test_tuned_strips_and_hit_frequency_are_written(mine, tmp_path):
     out = tmp_path / "other.toml"
     run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
     data = parse(read_source(out))
@@ -120,7 +120,7 @@ def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
     assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
 
 
-def test_a_goal_that_is_not_reached_is_said_and_nothing_is_written(mine):
+def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):
     before = mine.read_bytes()
     said = run(
         "game", "tune", mine, "--return", "0.05", "--pay", "stage.base.pay.0.pays.3", "--write", code=1
@@ -147,13 +147,13 @@ def test_a_goal_that_is_not_reached_is_said_and_nothing_is_written(mine):
         (("--return", "0.9", "--strips", "--stage", "attic"), "stage.attic"),
     ],
 )
-def test_what_is_no_goal_is_refused_by_the_option_that_is_wrong(mine, options, said):
+def test_an_invalid_goal_is_refused_by_its_option(mine, options, said):
     result = CliRunner().invoke(main, ["game", "tune", str(mine), *options])
     assert result.exit_code in {1, 2}
     assert said in " ".join(result.output.split())
 
 
-def test_a_game_of_the_library_is_begun_from_and_never_written(tmp_path):
+def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchanged(tmp_path):
     for name in list_library_games():
         file = tmp_path / f"my-{name}.toml"
         run("game", "new", file, "--from", name)
@@ -171,7 +171,7 @@ def test_a_game_of_the_library_is_begun_from_and_never_written(tmp_path):
     assert "is not a valid id" in run("game", "new", tmp_path / "x.toml", "--id", "my game", code=1)
 
 
-def test_every_pay_of_the_library_can_be_written_where_it_stands():
+def test_every_pay_of_the_library_can_be_rewritten_in_its_file():
     """Changed one at a time in the text: the parsed file is the definition that was meant, to the value."""
     written = 0
     for name in list_library_games():
@@ -186,13 +186,13 @@ def test_every_pay_of_the_library_can_be_written_where_it_stands():
     assert written > 30
 
 
-def test_what_is_not_written_as_a_line_of_its_own_is_refused():
+def test_a_value_that_is_not_on_its_own_line_is_refused():
     text = "a.b.c = 1\n"
     with pytest.raises(RewriteError, match=r"a\.b\.c: not found in the expected notation"):
         rewrite_definition(text, {"a": {"b": {"c": 2}}}, [("a", "b", "c")])
 
 
-def test_no_pay_overtakes_another_and_none_moves_far():
+def test_tuning_keeps_the_order_of_the_pays():
     data = parse(read_source("maple-classic"))
     keys = list_pay_keys(data)
     for goal in ("0.8", "0.95"):
@@ -202,6 +202,6 @@ def test_no_pay_overtakes_another_and_none_moves_far():
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 
 
-def test_a_profile_that_is_none_is_refused_before_anything_is_done():
+def test_an_unknown_profile_is_refused_before_anything_is_done():
     said = run("game", "check", "maple-classic", "--jurisdiction", "narnia", code=1)
     assert said.startswith("Error: jurisdiction profile narnia: not in the library; there are: generic, ")

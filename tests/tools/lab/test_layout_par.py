@@ -17,7 +17,7 @@ def run(*args, code=0):
 
 
 @pytest.mark.requirement("P-10")
-def test_the_sheet_of_a_layout_is_that_of_its_bets_together():
+def test_the_sheet_of_a_layout_combines_its_bets():
     sheet = json.loads(run("par", GAME, "--bet", "red=8", "--bet", "straight-17=2", "--json"))
     (bet,) = sheet["bets"]
     assert bet["return"]["exact"] == "182/185"  # (8 x 73/74 + 2 x 36/37) / 10
@@ -36,12 +36,12 @@ def test_the_sheet_of_a_layout_is_that_of_its_bets_together():
         (("red=10",), "10 credits: not a multiple of 4"),
     ],
 )
-def test_bets_that_may_not_be_laid_are_refused(bets, why):
+def test_invalid_bets_of_a_layout_are_refused(bets, why):
     assert why in run("par", GAME, *(part for bet in bets for part in ("--bet", bet)), code=1)
 
 
 @pytest.mark.requirement("C-05")
-def test_a_table_below_the_floor_of_its_place_is_named_by_its_bet(tmp_path):
+def test_a_table_bet_below_the_floor_of_its_jurisdiction_is_named(tmp_path):
     said = run("par", "quebec-sic-bo", "--bet", "double-3=1", "--jurisdiction", "quebec-casino", code=1)
     assert "66.66" in said
     said = run("par", "quebec-sic-bo", "--bet", "small=5", "--jurisdiction", "quebec-vlt")

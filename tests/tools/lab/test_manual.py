@@ -55,7 +55,7 @@ def roles(texts, permission):
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
+def test_every_fault_page_and_form_is_in_the_manual(audience, language):
     texts, page = Texts(language), printed(audience, language)
     found = rows(page, texts, "faults")
     for code in list_fault_codes():
@@ -86,7 +86,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
 
 
 @pytest.mark.requirement("R-06")
-def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
+def test_the_manual_lists_exactly_the_faults_with_texts_and_every_one_raised():
     known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
     assert known - {"other"} == set(list_fault_codes())
     assert {code for code in SIGNIFICANCE_BY_FAULT if "*" not in code} <= set(list_fault_codes())
@@ -105,7 +105,7 @@ def test_the_service_manual_has_every_step_of_every_procedure(language):
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
+def test_the_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
     texts, page = Texts(language), printed("operator", language)
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
@@ -122,7 +122,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_service_manual_has_every_significant_event_and_every_line(language, tmp_path):
+def test_the_service_manual_lists_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), printed("service", language)
     found = rows(page, texts, "events")
     for subject, event in FEATURES.entry_declarations.iter_significant():

@@ -41,7 +41,7 @@ def run(*args, code=0):
 
 
 @pytest.mark.requirement("R-02", "R-03", "C-26")
-def test_the_sheet_as_json_holds_what_a_laboratory_asks():
+def test_the_json_sheet_contains_what_a_laboratory_requires():
     data = json.loads(run("par", VECTORS / "bell-21.toml", "--json"))
     assert data["digest_sha256"] == load_game(VECTORS / "bell-21.toml").digest
     assert (data["version"], data["date"]) == ("1.0.0", "2026-11-21")
@@ -79,7 +79,7 @@ def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
 
 
 @pytest.mark.requirement("R-02")
-def test_the_sheet_states_how_often_a_feature_comes_and_what_the_strategy_holds():
+def test_the_sheet_states_the_frequency_of_a_feature_and_the_held_reels():
     """Two of the 54 segments of the wheel turn it again; of the reels the player holds some."""
     (bet, *_) = json.loads(run("par", "river-wheel", "--json"))["bets"]
     (again,) = bet["features"]
@@ -91,7 +91,7 @@ def test_the_sheet_states_how_often_a_feature_comes_and_what_the_strategy_holds(
 
 
 @pytest.mark.requirement("R-02")
-def test_the_sheet_as_csv_terminal_and_html(tmp_path):
+def test_the_sheet_is_printed_as_csv_text_and_html(tmp_path):
     rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
     found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
     assert Fraction(found["three", "three", "return"]) == compute_rtp(
@@ -114,7 +114,7 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
 @pytest.mark.requirement("R-02")
 @pytest.mark.requirement("P-02:b")
 @pytest.mark.parametrize("game", ["monaco-blackjack", pytest.param("quebec-craps", marks=pytest.mark.slow)])
-def test_the_sheet_of_the_submission_lists_the_departures_from_the_usual_rules(game):
+def test_the_sheet_lists_the_departures_from_the_usual_rules(game):
     """The HTML sheet of craps has 39 plots; that of blackjack is the same template with fewer."""
     departures = load_game(game).departures
     assert len(departures) > 1
@@ -125,7 +125,7 @@ def test_the_sheet_of_the_submission_lists_the_departures_from_the_usual_rules(g
 
 
 @pytest.mark.requirement("O-02", "R-02")
-def test_sheet_and_certification_state_the_levy_of_a_game_of_players_against_each_other():
+def test_sheet_and_certification_state_the_levy_of_a_game_between_players():
     chemin = "monaco-chemin-de-fer"
     assert json.loads(run("par", chemin, "--json"))["levy"] == {"exact": "1/20", "decimal": 0.05}
     words = "levy, the certified figure of a game of players against each other: 5.0000 %"
@@ -137,7 +137,7 @@ def test_sheet_and_certification_state_the_levy_of_a_game_of_players_against_eac
     assert json.loads(run("par", "quebec-war", "--json"))["levy"] is None
 
 
-def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_them():
+def test_a_sheet_explains_multiplied_wins_and_raises_deducted_from_them():
     """Three maples pay 60, 120 with one lantern and 240 with two: 11 hits come to 1,680 credits."""
     text = run("par", "maple-classic")
     assert re.search(r"3 maple +60 +152\.73 +11 ", text)
@@ -153,7 +153,7 @@ def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_
     assert "what was added" not in run("par", "quebec-let-it-ride")
 
 
-def test_every_form_of_a_sheet_says_who_signs_it(tmp_path):
+def test_every_format_of_a_sheet_states_who_signs_it(tmp_path):
     said = "In a bundle of `egm certify` it is signed with the laboratory's key"
     assert said in run("par", "hold-fast")
     assert said in json.loads(run("par", "hold-fast", "--json"))["signature"]
@@ -172,7 +172,7 @@ def test_insurance_has_its_own_return():
 
 
 @pytest.mark.requirement("C-05", "R-09")
-def test_a_return_below_the_floor_fails_by_name(tmp_path):
+def test_a_return_below_the_floor_fails_with_the_jurisdiction_named(tmp_path):
     low = tmp_path / "low.toml"
     low.write_text(
         read_source("maple-classic")
@@ -193,7 +193,7 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
     )
 
 
-def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
+def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_WINDOWS_MAX", 1000)
     own = tmp_path / "icebreak.toml"  # a game of its own: the library's may have been enumerated before
     own.write_bytes(read_source("icebreak").data)
@@ -215,7 +215,7 @@ def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path
 
 
 @pytest.mark.requirement("R-05", "R-07")
-def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
+def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_path):
     asked = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
     out, kept = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
     run(*asked, "--out", out, "--key", kept)
@@ -257,7 +257,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_the_private_key_never_lies_in_what_is_handed_over(tmp_path):
+def test_the_private_key_is_never_in_the_output_folder(tmp_path):
     out = tmp_path / "handed"
     asked = (
         "certify",
@@ -293,7 +293,7 @@ def test_a_bet_is_simulated_with_the_bets_it_needs_and_those_of_other_seats(bet)
     ("games", "plain"),
     [(2_500, "maple-classic"), pytest.param(25_000, "aurora-twenty", marks=pytest.mark.slow)],
 )
-def test_simulate_through_the_production_path_and_compiled(tmp_path, games, plain):
+def test_simulation_uses_the_production_code_or_the_compiled_one(tmp_path, games, plain):
     # the certified generator takes no seed, so the game played here always comes to the same: one credit back
     sure = tmp_path / "sure.toml"
     text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
@@ -343,7 +343,7 @@ def judge_wins(tmp_path, monkeypatch):
 
 
 @pytest.mark.requirement("R-10:b")
-def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(judge_wins):
+def test_a_simulation_with_another_win_distribution_and_the_same_return_is_refused(judge_wins):
     """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
 
     def played(wins, code):
@@ -364,7 +364,7 @@ def test_a_simulation_is_refused_for_its_return_alone(judge_wins, wins, code):
     assert data["agrees"] is (code == 0)
 
 
-def test_check_list_and_the_template(tmp_path):
+def test_games_are_checked_and_listed_and_a_template_is_created(tmp_path):
     for name in ("maple-classic", "aurora-keno"):
         assert f"{load_game(name).version} is valid; SHA-256 {load_game(name).digest}" in run(
             "game", "check", name
@@ -377,7 +377,7 @@ def test_check_list_and_the_template(tmp_path):
     assert "was not changed" in run("game", "new", fresh, code=1)
 
 
-def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_refuses():
+def test_the_published_schema_accepts_the_library_and_rejects_a_game_without_help():
     schema = json.loads(run("game", "schema", "reels"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
@@ -391,7 +391,7 @@ def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_ref
     assert "there is no family 'dice'" in run("game", "schema", "dice", code=1)
 
 
-def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch):
+def test_a_game_beyond_exact_analysis_is_reported_and_estimated(tmp_path, monkeypatch):
     text = read_source("icebreak").path.read_text(encoding="utf-8")
     big = tmp_path / "big.toml"
     data = parse(read_source("icebreak"))
@@ -432,11 +432,11 @@ def test_strips_are_tuned_to_a_return_and_a_hit_frequency():
 @pytest.mark.parametrize(
     ("value", "pay"), [(0, 1), (19.6, 20), (23, 25), (104, 100), (1234, 1200), (2260, 2500)]
 )
-def test_pays_are_round_numbers(value, pay):
+def test_tuned_pays_are_round_numbers(value, pay):
     assert round_to_nice_pay(Fraction(value)) == pay
 
 
-def test_odds_are_told_however_long():
+def test_odds_of_any_length_are_formatted():
     assert [format_one_in(Fraction(x)) for x in ("1/4", "0", "1/50000000000000000000")] == [
         "1 in 4.00",
         "never",

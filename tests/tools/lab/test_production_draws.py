@@ -52,7 +52,7 @@ class Never:
         return min(self._draws.below(bound, purpose), max(bound - 2, 0))
 
 
-def test_honest_draws_pass_all_of_it():
+def test_honest_production_draws_pass_every_part():
     run_self_test()
     production_ = Production(start_service())
     for name, (game, _) in TESTED_GAMES.items():
@@ -62,7 +62,7 @@ def test_honest_draws_pass_all_of_it():
 
 
 @pytest.mark.requirement("B-06", "B-08")
-def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
+def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
     monkeypatch.setattr(WordDraws, "below", biased)
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_production_range(22)
@@ -82,7 +82,7 @@ def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
         ("long-reels", "paytables.reels.stage.ReelSet.spin", LONG_REELS),
     ],
 )
-def test_what_a_games_own_function_never_draws_is_found(monkeypatch, name, function, game):
+def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeypatch, name, function, game):
     """The battery's outcomes are the games': planted in the function by which they deal, throw or spin."""
     module, _, called = function.rpartition(".")
     holder = pkgutil.resolve_name(module)
@@ -97,7 +97,7 @@ def test_what_a_games_own_function_never_draws_is_found(monkeypatch, name, funct
 
 
 @pytest.mark.requirement("B-08")
-def test_every_play_is_held_and_not_only_the_first_ones(monkeypatch):
+def test_every_play_is_compared_and_not_only_the_first_ones(monkeypatch):
     plays = iter(range(4_000))
 
     def once(shoe, draw, purpose):
@@ -108,14 +108,14 @@ def test_every_play_is_held_and_not_only_the_first_ones(monkeypatch):
         play("cards", CARDS, 70)
 
 
-def test_a_dealing_function_that_draws_too_few_is_named(monkeypatch):
+def test_a_dealing_function_that_draws_too_few_numbers_is_detected(monkeypatch):
     monkeypatch.setattr("paytables.keno.draws.deal_one", lambda _draw, left, _purpose: left.pop())
     with pytest.raises(SelfTestFailed, match="keno: play 1: the machine drew"):
         play("keno", KENO, 5)
 
 
 @pytest.mark.requirement("B-06", "B-08")
-def test_words_that_are_used_again_are_found(monkeypatch):
+def test_reused_random_words_are_detected(monkeypatch):
     monkeypatch.setattr(Step, "_take", reused)
     with pytest.raises(SelfTestFailed, match="dice: play "):
         play("dice", Numbers(6, 3), 500)
@@ -128,13 +128,13 @@ def start_without_self_test():
         return start_service()
 
 
-def test_every_range_of_a_game_is_exhausted_by_the_machines_draws():
+def test_every_range_of_a_game_is_listed_for_exhaustion():
     assert list_ranges(Selection(5, 5)) == [2, 3, 4, 5]
     assert list_ranges(Selection(80, 20)) == list(range(61, 81))
     assert list_ranges(Numbers(22, 5)) == [22]
 
 
-def test_an_error_of_the_exhaustion_leaves_a_report(monkeypatch, tmp_path):
+def test_a_failed_exhaustion_still_writes_a_report(monkeypatch, tmp_path):
     def uneven(bound):
         raise SelfTestFailed(f"words below {bound} are not shared equally")
 
@@ -152,7 +152,7 @@ def test_an_error_of_the_exhaustion_leaves_a_report(monkeypatch, tmp_path):
     assert "machine: words below 6 are not shared equally" in page.read_text()
 
 
-def test_the_battery_says_which_draws_are_not_the_machines(monkeypatch):
+def test_the_battery_reports_draws_that_are_not_the_machines(monkeypatch):
     def differs(*_):
         raise RngError("dice: play 1 of the machine's own draws is another")
 

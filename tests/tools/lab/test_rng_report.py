@@ -43,13 +43,13 @@ def report() -> dict[str, object]:
     )
 
 
-def test_it_says_first_that_it_is_a_self_assessment(report: dict) -> None:
+def test_the_report_states_first_that_it_is_a_self_assessment(report: dict) -> None:
     page = to_html(report)
     assert page.index(SELF_ASSESSMENT_TEXT) < page.index("<h2>")
     assert "not a certificate" in SELF_ASSESSMENT_TEXT
 
 
-def test_the_page_needs_nothing_beside_it(report: dict) -> None:
+def test_the_page_loads_nothing_from_elsewhere(report: dict) -> None:
     page = to_html(report)
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     assert page.count('src="data:image/png;base64,') == 4
@@ -64,7 +64,7 @@ def test_every_p_value_of_every_run_is_in_the_page(report: dict) -> None:
     assert all(f"{p:.6f}" in page for p in p_values)
 
 
-def test_the_json_is_the_same_report(report: dict) -> None:
+def test_the_json_contains_the_same_report(report: dict) -> None:
     read = json.loads(to_json(report))
     assert read["passed"] is False
     assert [game["passed"] for game in read["games"]] == [True, False]
@@ -78,7 +78,7 @@ def test_the_json_is_the_same_report(report: dict) -> None:
     assert {row["bound"] for row in read["scaling"]} == set(range(2, 257))
 
 
-def test_the_files_named_are_the_files_there(report: dict) -> None:
+def test_the_listed_files_have_their_current_digests(report: dict) -> None:
     root = Path(rng.__file__).parent.parent
     named = {file["file"]: file["sha256"] for file in report["scope"]["files"]}
     assert "rng/ctr_drbg.py" in named
@@ -86,19 +86,19 @@ def test_the_files_named_are_the_files_there(report: dict) -> None:
         assert sha256((root / name).read_bytes()).hexdigest() == digest
 
 
-def test_no_source_is_called_assessed(report: dict) -> None:
+def test_no_entropy_source_is_called_assessed(report: dict) -> None:
     assert {row["source"] for row in report["entropy"]} >= {"getrandom", "cpu-jitter"}
     assert not any(row["assessed"] for row in report["entropy"])
     assert "No source of entropy has been assessed" in report["limits"][0]
 
 
-def test_the_estimate_of_the_most_common_value_is_the_standards() -> None:
+def test_the_min_entropy_estimate_is_that_of_the_standard() -> None:
     """Of 100 samples the commonest has 25: the bound is 0.25 + 2.576 sqrt(0.25 * 0.75 / 99)."""
     assert estimate_min_entropy(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
 
 
 @pytest.mark.requirement("B-02:a")
-def test_the_tests_installed_here_are_given_raw_output_and_reported(
+def test_installed_external_tests_receive_raw_output_and_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two programs of their names that say how many bytes they read, and what these come to."""
@@ -123,7 +123,7 @@ def test_the_tests_installed_here_are_given_raw_output_and_reported(
 
 
 @pytest.mark.requirement("B-02:a")
-def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
+def test_the_stored_dieharder_run_is_complete_without_a_failure() -> None:
     kept = read_dieharder()
     assert len(kept.lines) == 114
     assert kept.count("FAILED") == 0
@@ -132,7 +132,7 @@ def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
 
 
 @pytest.mark.requirement("B-02:a")
-def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> None:
+def test_the_stored_dieharder_run_was_made_with_the_current_code(tmp_path: Path) -> None:
     """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
     kept = read_dieharder()
     assert sum(line.startswith("made by ") for line in kept.provenance) == 2
@@ -147,19 +147,19 @@ def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> N
     assert kept.list_changed_sources(tmp_path) == ("rng/mechanism.py",)
 
 
-def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+def test_a_damaged_dieharder_table_is_reported_by_line(tmp_path: Path) -> None:
     file = tmp_path / "dieharder.txt"
     file.write_text("a|x|1|1|0.5|PASSED\n")
     with pytest.raises(ValueError, match=r"dieharder\.txt:1"):
         read_dieharder(file)
 
 
-def test_the_command_knows_every_game_and_defect() -> None:
+def test_the_command_lists_every_game_and_defect() -> None:
     assert tuple(TESTED_GAMES) == GAME_NAMES
     assert tuple(PLANTED_DEFECTS) == DEFECT_NAMES
 
 
-def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
+def test_the_battery_reports_every_p_value_and_passes(tmp_path: Path) -> None:
     """At this level a perfect generator has a finding that stands in one run of 10,000,000,000."""
     page, data = tmp_path / "r.html", tmp_path / "r.json"
     result = CliRunner().invoke(
@@ -185,7 +185,7 @@ def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
     assert page.stat().st_size > 50_000
 
 
-def test_battery_fails_on_a_planted_defect_after_its_retest() -> None:
+def test_the_battery_fails_on_a_planted_defect_after_its_retest() -> None:
     result = CliRunner().invoke(
         command, ["battery", "--game", "reels", "--plays", "20000", "--planted", "correlated-pair"]
     )
@@ -202,7 +202,7 @@ def test_battery_fails_on_a_planted_defect_after_its_retest() -> None:
         (["--game", "keno", "--plays", "10"], "too few"),
     ],
 )
-def test_battery_refuses_what_cannot_be_tested(arguments: list[str], message: str) -> None:
+def test_the_battery_refuses_what_cannot_be_tested(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(command, ["battery", "--game", "dice", *arguments])
     assert result.exit_code == 1
     assert message in " ".join(result.output.split())

@@ -20,7 +20,7 @@ def sample(seed, law=LAW):
 
 
 @pytest.mark.requirement("R-10")
-def test_honest_simulations_agree_and_their_z_scores_are_spread_as_they_should_be():
+def test_honest_simulations_agree_and_their_z_scores_are_normally_spread():
     tallies = [sample(seed) for seed in range(400)]
     fits = [judge_distribution(tally, LAW) for tally in tallies]
     shares = [judge_share(tally.hits, GAMES, Fraction(3, 10)) for tally in tallies]
@@ -33,7 +33,7 @@ def test_honest_simulations_agree_and_their_z_scores_are_spread_as_they_should_b
 
 
 @pytest.mark.requirement("R-10:b")
-def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_the_same():
+def test_a_game_with_the_same_return_and_another_distribution_is_detected():
     """Two ones for a two: the return is the same, hit frequency and distribution are not."""
     other = WinDistribution(1000, {0: 600, 1: 350, 10: 45, 500: 5})
     assert other.compute_moment(1) == LAW.compute_moment(1)
@@ -50,7 +50,7 @@ def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_t
     ("games", "largest"),
     [(13, 0), (33, 0), (34, 1), (66, 1), (67, 2), (199, 2), (200, 10), (1999, 10), (2000, 500)],
 )
-def test_the_largest_win_that_games_meet_ten_times_is_the_one_its_probability_gives(games, largest):
+def test_the_largest_win_expected_ten_times_follows_from_its_probability(games, largest):
     assert LAW.find_largest_expected_win(10, games) == largest
     assert largest == max(
         (win for win in LAW.counts if LAW.compute_chance_of_at_least(win) * games >= 10), default=0
@@ -59,7 +59,7 @@ def test_the_largest_win_that_games_meet_ten_times_is_the_one_its_probability_gi
     assert cut.find_largest_expected_win(10, games) == min(largest, 2)
 
 
-def test_what_the_exact_distribution_leaves_out_is_a_class_of_its_own():
+def test_the_unlisted_part_of_a_distribution_is_a_class_of_its_own():
     cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
     assert judge_distribution(sample(3), cut).classes == 4
     assert judge_distribution(sample(3), cut).agrees_with_exact

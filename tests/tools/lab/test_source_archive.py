@@ -21,7 +21,7 @@ def pack(*members):
     return tarfile.open(fileobj=io.BytesIO(packed.getvalue()))
 
 
-def test_files_keep_only_their_executable_bit(tmp_path):
+def test_extracted_files_retain_only_their_executable_bit(tmp_path):
     folder = ("a", tarfile.DIRTYPE, "", 0o777)
     with pack(
         folder, ("a/run", tarfile.REGTYPE, "", 0o6775), ("a/text", tarfile.REGTYPE, "", 0o666)
@@ -41,7 +41,7 @@ def test_files_keep_only_their_executable_bit(tmp_path):
         ("device", tarfile.CHRTYPE, "", 0o644),
     ],
 )
-def test_anything_else_is_refused_and_nothing_is_written(member, tmp_path):
+def test_any_other_archive_member_is_refused_and_nothing_is_written(member, tmp_path):
     target = tmp_path / "target"
     target.mkdir()
     with (

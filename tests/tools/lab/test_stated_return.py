@@ -17,7 +17,7 @@ from tools.lab.parsheet import format_percent as on_the_sheet
 
 
 @given(st.fractions(min_value=-1, max_value=100), st.integers(1, 8))
-def test_a_share_is_stated_as_the_highest_figure_that_is_not_above_it(share, digits):
+def test_a_share_is_rounded_down_to_the_stated_digits(share, digits):
     said = Fraction(format_percent(share, digits))
     assert said <= share * 100 < said + Fraction(1, 10**digits)
     assert on_the_sheet(share, digits) == f"{format_percent(share, digits)} %"
@@ -27,12 +27,12 @@ def test_a_share_is_stated_as_the_highest_figure_that_is_not_above_it(share, dig
     ("share", "said"),
     [(Fraction(2, 3), "66.66"), (Fraction(1), "100.00"), (Fraction(7, 100_000), "0.00"), (Fraction(87377, 100_000), "87.37")],
 )  # fmt: skip
-def test_a_share_has_all_its_decimals(share, said):
+def test_a_share_is_printed_with_all_its_decimals(share, said):
     assert format_percent(share) == said
 
 
 @pytest.mark.requirement("C-26")
-def test_the_list_of_games_says_of_each_what_the_screen_says():
+def test_the_list_of_games_states_the_same_returns_as_the_screen():
     listed = json.loads(CliRunner().invoke(main, ["game", "list", "--returns", "--json"]).output)
     said = {line["game"]: line["return"].removesuffix(" %") for line in listed}
     assert said.keys() == set(list_shipped_games())

@@ -102,7 +102,7 @@ def signed_anew(made, folder, out, changed):
 
 
 @pytest.mark.requirement("R-05")
-def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
+def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
     files = json.loads((submission / "manifest.json").read_text())["files"]
     assert {
         f"{game}{ending}" for game in GAMES for ending in (".toml", ".par.json", ".par.csv")
@@ -175,7 +175,7 @@ def packed_otherwise(path):
 
 
 @pytest.mark.requirement("R-07")
-def test_a_package_that_its_source_does_not_make_is_named(tmp_path):
+def test_a_package_that_its_source_does_not_reproduce_is_reported(tmp_path):
     for name in ("open.tar.gz", "open.whl"):
         (tmp_path / name).write_bytes(name.encode())
     built = {"open.tar.gz": b"open.tar.gz", "open.whl": b"another"}
@@ -187,7 +187,7 @@ def test_a_package_that_its_source_does_not_make_is_named(tmp_path):
 
 
 @pytest.mark.requirement("R-07")
-def test_a_submission_is_built_and_written_again_from_what_is_in_it(made, submission, tmp_path):
+def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_path):
     (report,) = json.loads(run("certify", "--verify", submission, "--reproduce", "--json"))
     assert report["submission"].startswith("open-egm ")
     assert report["games"]["maple-classic"]["digest_sha256"]
@@ -252,7 +252,7 @@ def test_a_report_states_identity_versions_date_and_digests(made, submission):
 
 
 @pytest.mark.requirement("R-07")
-def test_installed_software_that_differs_from_the_signed_one_is_named(tmp_path, monkeypatch):
+def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_path, monkeypatch):
     installed = tmp_path / "installed.py"
     installed.write_bytes(b"one")
     monkeypatch.setattr(reproduction, "list_built_files", lambda: {"rng/one.py": installed})
@@ -264,7 +264,7 @@ def test_installed_software_that_differs_from_the_signed_one_is_named(tmp_path, 
 
 
 @pytest.mark.requirement("R-07")
-def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
+def test_a_certificate_is_reproduced_from_its_definition(made, tmp_path):
     said = run("certify", "--verify", made / "orchard-picnic", "--reproduce")
     assert "par.json the same" in said
     assert " rules the same" in said
@@ -278,7 +278,7 @@ def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
 
 @pytest.mark.requirement("R-05")
 @pytest.mark.parametrize("bundle_of", ["maple-classic", "submission"])
-def test_what_a_game_brings_to_be_seen_goes_with_it(made, bundle_of):
+def test_the_pictures_of_a_game_are_in_its_bundle(made, bundle_of):
     folder = made / bundle_of
     assert (folder / "pine.svg").read_text() == SQUARE
     assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
@@ -286,7 +286,7 @@ def test_what_a_game_brings_to_be_seen_goes_with_it(made, bundle_of):
 
 
 @pytest.mark.requirement("R-05")
-def test_what_has_a_picture_is_made_again(made):
+def test_a_game_with_a_picture_is_reproduced(made):
     """The submission with its picture is made again by the test of R-07 above."""
     run("certify", "--verify", made / "maple-classic", "--reproduce")
 
@@ -311,7 +311,7 @@ def submit(out, *more, code=0):
 
 
 @pytest.mark.requirement("R-05")
-def test_the_source_is_of_one_commit_and_of_nothing_that_lies_beside_it(checkout, made, submission):
+def test_the_source_archive_contains_exactly_one_commit(checkout, made, submission):
     facts = json.loads((submission / "manifest.json").read_text())
     assert facts["commit"] == git(checkout, "rev-parse", "HEAD").strip()
     assert facts["missing"] == []
@@ -321,7 +321,7 @@ def test_the_source_is_of_one_commit_and_of_nothing_that_lies_beside_it(checkout
 
 
 @pytest.mark.requirement("R-05")
-def test_a_file_that_nobody_signed_is_named(made, tmp_path):
+def test_an_unsigned_file_in_a_bundle_is_reported(made, tmp_path):
     """A bundle with one more file in it was said to be whole."""
     folder = tmp_path / "handed"
     shutil.copytree(made / "orchard-picnic", folder)
@@ -334,7 +334,7 @@ def test_a_file_that_nobody_signed_is_named(made, tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout, made):
+def test_a_submission_written_into_the_checkout_contains_no_earlier_one(checkout, made):
     """What was handed over before, and the key beside it, lay in the folder the archive was made from."""
     shutil.copytree(made, checkout / "handed")
     try:
@@ -348,7 +348,7 @@ def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout, made):
 
 
 @pytest.mark.requirement("R-05")
-def test_a_checkout_with_changes_in_no_commit_is_refused(checkout, tmp_path):
+def test_a_checkout_with_uncommitted_changes_is_refused(checkout, tmp_path):
     page = checkout / "README.md"
     text = page.read_text()
     try:
@@ -363,7 +363,7 @@ def test_a_checkout_with_changes_in_no_commit_is_refused(checkout, tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypatch):
+def test_a_folder_without_version_control_is_refused(checkout, tmp_path, monkeypatch):
     bare = tmp_path / "bare"
     bare.mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
@@ -373,7 +373,7 @@ def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypat
 
 
 @pytest.mark.requirement("R-05")
-def test_a_key_that_was_committed_is_refused_wherever_it_lies(checkout, tmp_path):
+def test_a_committed_private_key_is_refused_wherever_it_is(checkout, tmp_path):
     key = checkout / "docs" / "signing.txt"
     try:
         bundle.load_laboratory_key(key)
