@@ -29,7 +29,7 @@ def words_of(state, stdout, read):
     return said
 
 
-def test_pins_are_told_at_a_terminal_and_to_no_log(tmp_path):
+def test_demonstration_pins_are_printed_at_a_terminal_and_in_no_log(tmp_path):
     state = tmp_path / "state"
     logged = words_of(state, subprocess.PIPE, lambda cabinet: cabinet.stdout.readline())
     (file,) = (path for path in state.iterdir() if str(path) in logged)

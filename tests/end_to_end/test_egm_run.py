@@ -27,7 +27,7 @@ def _scrape(port):
 
 
 @pytest.mark.requirement("F-03")
-def test_a_person_plays(tmp_path):
+def test_a_person_plays_and_is_paid(tmp_path):
     """The path of the state folder is longer than the address of a socket can be."""
     folder = StateFolder(tmp_path / ("a-long-name-" * 10) / "state")
     assert not can_be_socket_address(folder.root)
@@ -80,7 +80,7 @@ def test_a_person_plays(tmp_path):
     asyncio.run(session())
 
 
-def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path):
+def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -106,7 +106,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tm
     asyncio.run(session())
 
 
-def test_a_machine_left_alone_keeps_its_state_from_another_cabinet(tmp_path):
+def test_a_running_machine_refuses_its_state_folder_to_another_cabinet(tmp_path):
     folder = StateFolder(tmp_path / "state")
     with Journal.open(folder.root, now=machine_clock):
         done = _run(folder.root)
@@ -117,7 +117,7 @@ def test_a_machine_left_alone_keeps_its_state_from_another_cabinet(tmp_path):
     )
 
 
-def test_a_game_that_is_refused_is_named_where_the_cabinet_was_started(tmp_path):
+def test_a_refused_game_is_named_where_the_cabinet_was_started(tmp_path):
     folder = StateFolder(tmp_path / "state")
     broken = tmp_path / "broken.toml"
     broken.write_text('[game]\nid = "broken"\n')
@@ -133,7 +133,7 @@ def test_a_game_that_is_refused_is_named_where_the_cabinet_was_started(tmp_path)
     assert process.said.decode().startswith(f"egm: game refused: {broken}: game.")
 
 
-def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_path):
+def test_an_unusable_cabinet_file_ends_the_run_at_once(tmp_path):
     for protocol in ('"id03"', '"id003"\nposition = 2'):
         file = tmp_path / "cabinet.toml"
         file.write_text(DEFAULT_CABINET.read_text().replace('"id003"', protocol, 1))
@@ -149,7 +149,7 @@ def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_pat
 
 
 @pytest.mark.parametrize("wrong", ['sitee = "Demonstration"', 'profile = "nowhere"\nsite = "Demonstration"'])
-def test_without_terminal_screen_shows_the_file_error_until_the_file_changes(tmp_path, wrong):
+def test_without_a_terminal_the_screen_shows_the_file_error_until_the_file_changes(tmp_path, wrong):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     good = DEFAULT_CABINET.read_text().replace('profile = "generic"\n', "") + "\n[metrics]\nport = 0\n"
     file.write_text(good.replace('site = "Demonstration"', wrong))
@@ -177,7 +177,7 @@ def test_without_terminal_screen_shows_the_file_error_until_the_file_changes(tmp
 
 
 @pytest.mark.parametrize("code", ["software_differs", "first_memory_missing"])
-def test_computer_check_failures_are_on_the_screen_and_no_device_is_opened(tmp_path, code):
+def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, code):
     folder, trouble = StateFolder(tmp_path / "state"), tmp_path / "trouble"
     trouble.write_text(f"{code} /dev/egm-root-b: is not what was released\n")
 
@@ -215,7 +215,7 @@ async def alone(folder):
 
 
 @pytest.mark.requirement("A-05", "A-09")
-def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
+def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
     folder = StateFolder(tmp_path / "state")
     with Journal.open(folder.root, now=machine_clock) as journal:
         for n in range(50):
@@ -252,7 +252,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     ],
     ids=["handpay", "paper"],
 )
-def test_a_record_that_cannot_be_read_is_said_on_the_screen_and_nothing_starts_again(tmp_path, state, said):
+def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_path, state, said):
     folder = StateFolder(tmp_path / "state")
     with Journal.open(folder.root, now=machine_clock, machine_id="EGM-0000001") as journal:
         journal.append(Transaction(id="e1", kind="event", record={}, state=state))
@@ -280,14 +280,14 @@ def test_a_record_that_cannot_be_read_is_said_on_the_screen_and_nothing_starts_a
         (("--state", "/dev/null/state"), "cannot write"),
     ],
 )
-def test_bad_options_end_with_a_plain_sentence(tmp_path, options, said):
+def test_invalid_options_end_the_run_with_one_sentence(tmp_path, options, said):
     done = _run(tmp_path / "s", *options)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_display_that_does_not_answer_is_no_window(tmp_path):
+def test_a_display_that_does_not_answer_is_an_error(tmp_path):
     """SDL would draw into nothing, and nobody would see why."""
     blind = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
     state = str(tmp_path / "s")

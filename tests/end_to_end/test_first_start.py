@@ -255,7 +255,7 @@ async def run(folder, file):
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_it(tmp_path):
+def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     (tmp_path / BUILDER_FILE_NAME).write_text("[metrics]\nport = 0\n")
 
@@ -329,7 +329,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
 
 
 @pytest.mark.requirement("A-22")
-def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp_path):
+def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_path):
     """A board exchanged under the memory: the file comes from the journal, which says who put it back."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # Of this computer, nobody is asked; and one game, so that no others are examined.
@@ -372,7 +372,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
         assert audited.exit_code == 0, audited.output
 
 
-def test_a_memory_that_cannot_be_read_is_said_and_nothing_is_asked(tmp_path):
+def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     with Journal.open(folder.root, now=machine_clock) as journal:
         for n in range(50):
@@ -393,7 +393,7 @@ def test_a_memory_that_cannot_be_read_is_said_and_nothing_is_asked(tmp_path):
     assert b"Traceback" not in printed
 
 
-def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path):
+def test_values_of_the_seed_file_are_not_asked_and_are_in_the_cabinet_file(tmp_path):
     """A seed beside the file: its tables are kept, its list of games is the one there is to choose from."""
     seed = tomllib.loads(
         "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"

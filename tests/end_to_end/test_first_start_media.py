@@ -59,9 +59,7 @@ def waits(shown):
 
 
 @pytest.mark.slow
-def test_a_read_only_medium_is_said_and_a_full_one_keeps_nobody_from_signing_once_there_is_room(
-    tmp_path, medium
-):
+def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_room(tmp_path, medium):
     folder, file = StateFolder(medium), medium / "cabinet.toml"
     seed = tmp_path / BUILDER_FILE_NAME
     seed.write_text("[[games]]\ngame = 'maple-classic'\n[metrics]\nport = 0\n")

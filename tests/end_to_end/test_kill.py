@@ -58,7 +58,7 @@ def _credit_after(entries):
 
 
 @pytest.mark.requirement("A-01", "A-08", "F-01")
-def test_it_was_killed_and_came_to_rest(campaign):
+def test_the_killed_machine_ends_the_campaign_in_order(campaign):
     rig, journal, entries = campaign
     assert rig.witness.kills >= QUICK_KILLS
     assert rig.last_status == 0
@@ -71,7 +71,7 @@ def test_it_was_killed_and_came_to_rest(campaign):
 
 
 @pytest.mark.requirement("G-02", "G-05")
-def test_no_paper_is_credited_twice_or_eaten(campaign):
+def test_every_bill_and_ticket_in_the_box_is_credited_exactly_once(campaign):
     rig, journal, entries = campaign
     box = rig.bill_state()
     credited = [
@@ -88,7 +88,7 @@ def test_no_paper_is_credited_twice_or_eaten(campaign):
 
 
 @pytest.mark.requirement("H-06", "H-07", "H-08")
-def test_a_ticket_is_money_exactly_once(campaign):
+def test_each_ticket_is_worth_its_money_exactly_once(campaign):
     rig, journal, entries = campaign
     with open_machine_ledger(rig.folder.root) as store:
         tickets = {record.ticket.number: record for record in store.iter_records()}
@@ -114,7 +114,7 @@ def test_a_ticket_is_money_exactly_once(campaign):
 
 
 @pytest.mark.requirement("D-13")
-def test_every_coin_in_the_machine_was_credited(campaign):
+def test_every_accepted_coin_is_credited(campaign):
     rig, journal, _ = campaign
     coins = rig.coin_state()
     assert coins["hopper_cents"] + coins["drop_cents"] == -journal.balance_cents("world:coin")
@@ -131,7 +131,7 @@ def test_every_acknowledged_credit_is_in_the_journal(campaign):
     assert len(rig.witness.snapshots) > rig.witness.kills
 
 
-def test_money_in_is_money_out(campaign):
+def test_money_in_equals_money_out(campaign):
     _, journal, _ = campaign
     sources = (
         "world:bill",
@@ -172,7 +172,7 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
 
 
 @pytest.mark.requirement("A-08", "I-14")
-def test_the_audit_derives_every_level_again(campaign):
+def test_the_audit_derives_every_progressive_level(campaign):
     _, journal, entries = campaign
     report = Auditor(GameFiles([LEVELS_GAME.parent])).audit_entries(journal.iter_bodies())
     assert report.findings == []

@@ -92,7 +92,7 @@ def put_in(folder, second, cents):
 
 
 @pytest.mark.requirement("A-02", "A-09")
-def test_a_missing_medium_is_waited_for_then_done_without_and_a_lost_one_made_again(tmp_path, file):
+def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_path, file):
     folder, second = StateFolder(tmp_path / "state"), tmp_path / "second"
 
     async def session():
@@ -124,7 +124,7 @@ def test_a_missing_medium_is_waited_for_then_done_without_and_a_lost_one_made_ag
 
 
 @pytest.mark.requirement("A-09")
-def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
+def test_a_temporary_error_at_start_is_retried():
     tries, said = [], []
 
     async def comes_up(alone):
@@ -155,7 +155,7 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
 
 
 @pytest.mark.requirement("A-05")
-def test_damage_of_the_memory_is_not_tried_again():
+def test_damage_of_the_memory_is_not_retried():
     """The second attempt would succeed: damage that nobody has cleared must not end in this way."""
     attempts = []
 
@@ -172,7 +172,7 @@ def test_damage_of_the_memory_is_not_tried_again():
     assert attempts == [False]
 
 
-def test_a_damaged_ticket_ledger_stops_tickets_and_is_no_traceback(tmp_path, file):
+def test_a_damaged_ticket_ledger_stops_tickets_without_a_traceback(tmp_path, file):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -216,7 +216,7 @@ def fill(medium):
 
 
 @pytest.mark.requirement("A-08", "A-09")
-def test_a_full_medium_takes_nothing_new_pays_what_is_owed_and_can_be_read(tmp_path, small, file):
+def test_a_full_medium_accepts_no_money_pays_what_is_owed_and_is_readable(tmp_path, small, file):
     folder = StateFolder(small / "state")
     file.write_text(file.read_text().replace(str(tmp_path / "second"), str(small / "second")))
 

@@ -72,7 +72,7 @@ async def _visit(folder, cwd, digest):
         assert journal.state(f"{PlayKey.DEFINITION}{digest}") is not None  # what was tuned is what was played
 
 
-def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):
+def test_a_game_with_progressive_levels_has_them_in_its_cabinet_file(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     assert "[[progressives]]" in write_one_game_cabinet("lantern-harbour", folder).read_text(encoding="utf-8")

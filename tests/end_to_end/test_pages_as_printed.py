@@ -56,7 +56,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("page", "words"), SHOWN)
-def test_every_command_a_page_shows_is_one_with_those_options(page, words):
+def test_every_command_shown_on_a_page_exists_with_its_options(page, words):
     context, command = click.Context(main, info_name="egm"), main
     rest = list(words)
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
@@ -73,7 +73,7 @@ def test_every_command_a_page_shows_is_one_with_those_options(page, words):
     assert asked <= taken | {"--help", "--version"}, f"{page.name}: egm {' '.join(words)}"
 
 
-def test_the_pages_show_commands_at_all():
+def test_the_pages_show_more_than_sixty_commands():
     assert len(SHOWN) > 60
     assert {page.name for page in PAGES} >= {
         "README.md",
@@ -83,7 +83,7 @@ def test_the_pages_show_commands_at_all():
     }
 
 
-def test_every_verb_of_make_a_page_shows_is_one():
+def test_every_make_target_shown_on_a_page_exists():
     verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     asked = {
         words[0] for page in PAGES for words in commands(page.read_text(encoding="utf-8"), "make") if words
@@ -144,7 +144,7 @@ README_MACHINES = [
 
 
 @pytest.mark.parametrize("line", README_LINES, ids=" ".join)
-def test_each_line_of_the_readme_gives_its_command_all_that_it_takes(line, tmp_path, monkeypatch):
+def test_each_readme_command_has_all_its_required_arguments(line, tmp_path, monkeypatch):
     """What an earlier line of the page has written is there by then."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.jsonl").touch()
@@ -160,7 +160,7 @@ def test_each_line_of_the_readme_gives_its_command_all_that_it_takes(line, tmp_p
         command.make_context(context.info_name, words, parent=context.parent)
 
 
-def test_the_readme_prints_no_command_that_is_refused_as_it_stands():
+def test_only_readme_commands_of_the_laboratory_fail_without_its_packages():
     """Only what takes the laboratory's packages is, without them."""
     (laboratory,) = [block for block in README_BLOCKS if "make setup-dev" in block]
     refused = [
@@ -172,7 +172,7 @@ def test_the_readme_prints_no_command_that_is_refused_as_it_stands():
     assert all(f"egm {command}" in laboratory for command in refused)
 
 
-def test_the_readme_gives_each_command_the_file_that_an_earlier_line_of_the_page_writes():
+def test_the_readme_writes_each_file_before_a_command_uses_it():
     """The submission lacked the battery's result when the page was followed as printed."""
     (block,) = [block for block in README_BLOCKS if "--submission" in block]
     battery, submission = "rng battery --json battery.json", "--submission --battery battery.json"
@@ -180,7 +180,7 @@ def test_the_readme_gives_each_command_the_file_that_an_earlier_line_of_the_page
     assert block.find(submission) < block.find("--verify bundle/submission")
 
 
-def test_the_readme_shows_these_commands_and_no_others():
+def test_the_tested_readme_commands_are_exactly_those_shown():
     shown = {
         " ".join(words) for line in [(ROOT / "README.md").read_text()] for words in commands(line, "egm")
     }
@@ -329,7 +329,7 @@ def test_the_readme_runs_as_printed_in_an_environment_of_its_own(tmp_path):
 @pytest.mark.parametrize(
     ("typed", "found"), [("egm cab", "cabinet"), ("egm cabinet ", "check"), ("egm meters --j", "--json"), ("egm register show handp", "handpays")]
 )  # fmt: skip
-def test_the_tab_key_completes_what_is_documented(typed, found):
+def test_the_tab_key_completes_documented_commands(typed, found):
     words = typed.split(" ")
     environment = {
         **os.environ,

@@ -31,7 +31,7 @@ def built(tmp_path_factory):
 
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("chain", range(CHAINS))
-def test_it_boots_and_has_lost_nothing(tmp_path, built, request, chain):
+def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, built, request, chain):
     """Two to six minutes a cut, and as long a whole boot: one for every fifth cut, and one before."""
     wanted, chance = request.config.getoption("--kills") // 6 // CHAINS, random.Random(20261123 + chain)
     computer, lost, began = Computer(tmp_path, built, chance), 0, time.monotonic()

@@ -94,7 +94,7 @@ def runs(computer):
 
 
 @pytest.mark.requirement("A-08", "A-22")
-def test_a_first_start_whose_power_goes_is_asked_again_or_signed(computer, tmp_path, request):
+def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(computer, tmp_path, request):
     """Six minutes until it is set up; some five seconds a cut, and some three minutes a boot."""
     wanted, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
     instants = set_up(computer, tmp_path / "beside")

@@ -20,7 +20,7 @@ def campaign(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("kind", "write"), [(Kind.FIRST_START, 12), (Kind.ANOTHER_BOARD, 2)])
-def test_a_machine_that_dies_at_a_write_of_its_setting_up_is_begun_again(campaign, kind, write):
+def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
     """One write each, of a file system that keeps everything: the long half has all of them, and forgets."""
     campaign.lay(kind)
     assert child(campaign.doing(kind), under=campaign.setting.state.root, writes=write) == CUT
@@ -50,7 +50,7 @@ class Forgetful:
 @pytest.mark.slow
 @pytest.mark.timeout(5400)
 @pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}")
-def test_cuts_at_any_write_and_instant_of_setting_up_on_a_medium_that_forgets(tmp_path, request):
+def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data(tmp_path, request):
     """About five seconds a cut."""
     chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
     there = Forgetful(tmp_path, chance)

@@ -13,13 +13,13 @@ from powercut_rig import PowerRig, missing
 from rigs.moments import machine_clock
 from test_kill import (  # noqa: F401 (the same tests, on the campaign of this module)
     test_an_interrupted_game_ends_with_its_recorded_outcome,
+    test_every_accepted_coin_is_credited,
     test_every_acknowledged_credit_is_in_the_journal,
-    test_every_coin_in_the_machine_was_credited,
-    test_it_was_killed_and_came_to_rest,
-    test_money_in_is_money_out,
-    test_no_paper_is_credited_twice_or_eaten,
+    test_every_bill_and_ticket_in_the_box_is_credited_exactly_once,
+    test_money_in_equals_money_out,
     test_recorded_draws_give_the_recorded_outcomes,
-    test_the_audit_derives_every_level_again,
+    test_the_audit_derives_every_progressive_level,
+    test_the_killed_machine_ends_the_campaign_in_order,
 )
 
 from meters import Journal, JournalError
@@ -70,12 +70,12 @@ def known_after_a_cut(root, *, lies):
 
 
 @pytest.mark.requirement("A-08")
-def test_what_was_told_is_there_after_a_cut_that_loses_all_it_may(tmp_path):
+def test_acknowledged_entries_survive_a_power_cut_that_loses_all_unsynced_data(tmp_path):
     told, there = known_after_a_cut(tmp_path, lies=False)
     assert told <= there
 
 
-def test_a_disk_that_lies_is_caught(tmp_path):
+def test_a_disk_that_reports_false_syncs_is_detected(tmp_path):
     """The negative control."""
     told, there = known_after_a_cut(tmp_path, lies=True)
     assert told > there

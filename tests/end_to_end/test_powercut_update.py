@@ -160,7 +160,7 @@ def fine(monkeypatch):
 
 
 @pytest.mark.requirement("A-17")
-def test_a_slot_is_whole_or_empty_whenever_the_power_goes(tmp_path, request, fine):
+def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine):
     """About a second a cut."""
     update, found = Update(tmp_path), {6: 0, 7: 0, None: 0}
     try:
@@ -179,7 +179,7 @@ def test_a_slot_is_whole_or_empty_whenever_the_power_goes(tmp_path, request, fin
     assert found[None]
 
 
-def test_a_disk_that_lies_leaves_half_a_slot_and_it_is_found(tmp_path, fine):
+def test_a_disk_that_reports_false_syncs_leaves_a_partial_slot_that_is_detected(tmp_path, fine):
     """The negative control: the last sector is there, and not all before it."""
     update = Update(tmp_path, lies=True)
     try:

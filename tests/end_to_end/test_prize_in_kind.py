@@ -64,7 +64,7 @@ async def _won(folder: StateFolder, game) -> list:
 
 
 @pytest.mark.requirement("C-03", "F-06")
-def test_a_hamper_is_won_brought_and_audited(tmp_path):
+def test_a_hamper_is_won_delivered_and_audited(tmp_path):
     game = tmp_path / "games" / "sure.toml"
     game.parent.mkdir()
     game.write_text(SURE)

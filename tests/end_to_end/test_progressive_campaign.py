@@ -64,7 +64,7 @@ def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
 
 
 @pytest.mark.requirement("I-14")
-def test_a_floor_adds_up_to_the_fraction(tmp_path):
+def test_the_levels_of_a_floor_of_machines_add_up_exactly(tmp_path):
     wrong = asyncio.run(
         run_floor(tmp_path, lambda: SqliteStore(tmp_path / "levels.db"), machines=5, wagers=40, seed=1)
     )

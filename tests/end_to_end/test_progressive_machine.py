@@ -166,7 +166,7 @@ async def one_game(person, level="top"):
 
 
 @pytest.mark.requirement("I-01", "I-02", "I-09", "I-17")
-def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp_path):
+def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp_path):
     folder, game = StateFolder(tmp_path / "state"), sure_game(tmp_path)
     games = 2
 
@@ -202,7 +202,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp
 
 @pytest.mark.slow
 @pytest.mark.requirement("I-04", "I-09", "I-17")
-def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_path):
+def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path):
     """At most ninety wagers: it must be won by its ceiling. The controller is another process after the first."""
     folder = StateFolder(tmp_path / "state")
     file = tmp_path / "levels.toml"
@@ -254,7 +254,7 @@ def _closed(folder):
 
 
 @pytest.mark.requirement("I-03")
-def test_a_machine_with_other_odds_is_not_let_in_and_its_level_stays_down(tmp_path):
+def test_a_machine_with_other_odds_is_refused_and_its_level_stays_down(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -288,7 +288,7 @@ def _refused(folder):
 
 
 @pytest.mark.requirement("K-07")
-def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
+def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
     async def session():
         broker = Broker(tmp_path / "link", ["EGM-1", "EGM-2"])
         stranger = Broker(tmp_path / "strange", ["EGM-1"])

@@ -199,7 +199,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
 
 
 @pytest.mark.parametrize("name", ["alerts", "alerts-controller"])
-def test_every_alert_fires_from_never_happened_to_once(tmp_path, name):
+def test_every_alert_fires_at_its_first_occurrence(tmp_path, name):
     """By Prometheus' own rule tests; the labels decide, what an alert says beside is free."""
     rules = (MONITORING / f"{name}.yml").read_text()
     (tmp_path / f"{name}.yml").write_text(re.sub(r"\n {8}annotations:(\n {10}.*)+", "", rules))
@@ -212,7 +212,7 @@ def test_every_alert_fires_from_never_happened_to_once(tmp_path, name):
     )
 
 
-def test_the_controllers_alerts_are_of_metrics_that_it_has():
+def test_the_controllers_alerts_use_metrics_that_it_exports():
     readings = Readings()
     sign = SignRecord(id="1", status="lit", since="", heard_at="", shown={})
     readings.take([Value(level="A", sequence=1, time_utc="", amount_cents=7)], [sign], 0)
@@ -222,7 +222,7 @@ def test_the_controllers_alerts_are_of_metrics_that_it_has():
 
 
 @pytest.mark.parametrize("more", ["", "-controller"])
-def test_the_files_are_right_by_promtool(tmp_path, more):
+def test_promtool_accepts_the_rules_and_configurations(tmp_path, more):
     assert "SUCCESS" in promtool("check", "rules", str(MONITORING / f"alerts{more}.yml"))
     shutil.copytree(MONITORING, tmp_path / "m")
     assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / f"prometheus{more}.yml"))

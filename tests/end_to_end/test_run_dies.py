@@ -80,7 +80,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
 
 
 @pytest.mark.requirement("A-08")
-def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_terminal(tmp_path):
+def test_a_killed_machine_leaves_no_terminal_link_for_another_process(tmp_path):
     folder = StateFolder(tmp_path / "state")
     link = folder.find_sas_port("main")
 
@@ -103,7 +103,7 @@ def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_
     asyncio.run(scene())
 
 
-def test_a_process_of_the_cabinet_ignores_a_ctrl_c_before_it_can_handle_one():
+def test_a_cabinet_process_ignores_ctrl_c_from_its_start():
     """A terminal sends it to every process: the supervisor ends the others, whatever they are doing."""
     program = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on')"
     child = subprocess.run(

@@ -160,7 +160,7 @@ def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace 
 
 @pytest.mark.requirement("K-08", "D-16", "K-14")
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4, 5))])
-def test_every_reading_of_one_sequence_says_the_same(tmp_path, seed):
+def test_every_reading_of_one_sequence_agrees(tmp_path, seed):
     with Cabin(tmp_path, {"main": {}}) as cabin, Floor(cabin) as floor:
         live(cabin, random.Random(seed))
         found = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")

@@ -69,7 +69,7 @@ def values(code):
         for code in sorted(set(LENGTHS) - SILENT - ELSEWHERE)
     ],
 )
-def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code):
+def test_a_reply_has_the_length_and_content_stated_in_the_tables(host, code):
     answer = host.send_poll(int(code, 16), values(int(code, 16)))
     assert answer.outcome is Outcome.DATA
     assert len(answer.data) == LENGTHS[code]
@@ -78,14 +78,14 @@ def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code
 
 
 @pytest.mark.parametrize("code", sorted(SILENT))
-def test_what_it_does_not_have_it_is_silent_about(host, code):
+def test_unsupported_polls_receive_no_reply(host, code):
     poll = int(code, 16)
     request = encode_long_poll(1, poll, {"validation_id": 0, "sequence": 0} if poll == 0x4C else values(poll))
     assert is_silent(host.line, request)
 
 
 @pytest.mark.sas(polls="54 B2 B4 B5")
-def test_answers_that_carry_their_own_length(host):
+def test_replies_of_variable_length_are_read(host):
     version = host.send_poll(0x54).values
     assert version == {"version": "602", "serial": "SAS-1"}
     identity, game = host.send_poll(0x1F).values, host.send_poll(0x53, {"game": 1}).values
@@ -99,7 +99,7 @@ def test_answers_that_carry_their_own_length(host):
 
 
 @pytest.mark.sas(polls="2F 6F AF B0", meters="00")
-def test_meters_asked_one_by_one_together_and_by_denomination_are_the_same(host):
+def test_meters_are_the_same_read_singly_together_and_by_denomination(host):
     one = host.send_poll(0x11).values["value"]
     codes = {"game": 0, "codes": [{"code": 0}]}
     assert host.send_poll(0x0F).values["coin_in"] == one
@@ -115,7 +115,7 @@ def test_meters_asked_one_by_one_together_and_by_denomination_are_the_same(host)
     assert (wrong["poll"], wrong["data"]) == (0, "05")  # not a denomination of this machine
 
 
-def test_what_this_machine_can_is_what_it_says_it_can(host):
+def test_the_features_reported_are_those_supported(host):
     """A feature that is said to be on has polls that answer, and the other way round."""
     features = host.send_poll(0xA0, {"game": 0}).values
 
@@ -137,7 +137,7 @@ def test_what_this_machine_can_is_what_it_says_it_can(host):
 
 
 @pytest.mark.requirement("K-11", "K-14")
-def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_played(cabin, host):
+def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
     before = cabin.player.games
     wanted = {
         0x0B: ("credits from bills accepted", 1000),
@@ -159,7 +159,7 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
 
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
-def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
+def test_the_machine_is_enabled_only_when_both_hosts_have_enabled_it(cabin, host):
     assert host.send_poll(DISABLE).outcome is Outcome.ACK
     cabin.player.sees(state="out_of_service")
     with cabin.host("script") as second:
@@ -171,7 +171,7 @@ def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(ca
 
 
 @pytest.mark.sas(exceptions="11 12")
-def test_every_host_hears_everything_once(cabin, host):
+def test_every_host_receives_each_exception_once(cabin, host):
     with cabin.host("script") as second:
         for each in (host, second):
             each.received.clear()
@@ -185,7 +185,7 @@ def test_every_host_hears_everything_once(cabin, host):
             assert (heard[-2:], heard.count(0x11), heard.count(0x12)) == ([0x11, 0x12], 1, 1)
 
 
-def test_a_frame_of_our_own_is_taken(cabin, host):
+def test_a_frame_encoded_by_hand_is_accepted(cabin, host):
     """The same poll by hand, so that both encoders could be wrong together and this would still fail."""
     assert host.line.exchange(append_crc(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
         :9
@@ -193,7 +193,7 @@ def test_a_frame_of_our_own_is_taken(cabin, host):
 
 
 @pytest.mark.sas(polls="1B 94", exceptions="51 52", meters="03 04")
-def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
+def test_a_hand_pay_is_reported_read_and_reset_by_the_host(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["handpay_reset"]}}) as cabin, cabin.host() as host:
         cabin.puts_in(2000)
         cabin.does("printer", "paper", tickets=0)
@@ -213,7 +213,7 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
 
 
 @pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
-def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
+def test_events_are_reported_in_real_time_when_the_host_enables_it(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
         assert host.send_poll(0x0E, {"enable": 1}).outcome is Outcome.ACK
         host.received.clear()
@@ -231,7 +231,7 @@ def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
         assert host.send_poll(0x0E, {"enable": 0}).outcome is Outcome.ACK
 
 
-def test_a_machine_behind_a_serial_server(tmp_path):
+def test_a_machine_answers_behind_a_serial_device_server(tmp_path):
     """Both ends reach the line over TCP, as behind a device server."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
@@ -265,7 +265,7 @@ def _relay(server):
 
 
 @pytest.mark.sas(polls="21")
-def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
+def test_a_rom_signature_is_reported_after_its_computation(cabin, host):
     def signed(seed):
         host.received.clear()
         assert host.send_poll(0x21, {"seed": seed}).outcome is Outcome.ACK

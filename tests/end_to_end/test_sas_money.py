@@ -61,7 +61,7 @@ def dies(cabin):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.sas(polls="4D 57 58 70 71", exceptions="3D 57 67 68")
-def test_a_ticket_goes_out_and_comes_back(cabin):
+def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
     cabin.puts_in(1000)
     with cabin.host() as host:
         cabin.player.wish("cash_out")
@@ -104,7 +104,7 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
 @pytest.mark.parametrize(
     "deaths", [(0, 3), pytest.param(range(8), marks=pytest.mark.slow)], ids=["some", "many"]
 )
-def test_a_machine_killed_under_a_transfer_owes_nobody_anything(cabin, deaths):
+def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabin, deaths):
     """Kill it before each order went out, and some messages later; ask afterwards what became of it."""
     cabin.puts_in(2000)
     for messages in deaths:
@@ -152,7 +152,7 @@ def comes_back(cabin, host, number):
 @pytest.mark.parametrize(
     "messages", [pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, 3, 5, 6, 7, 8)]
 )
-def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, messages):
+def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin, messages):
     """Kill it while a ticket goes out, and again while it comes back.
 
     Not after the fourth message, which gives the number: what is in the printer then may need a ruling.
@@ -180,7 +180,7 @@ def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, messages):
 
 @pytest.mark.requirement("H-09")
 @pytest.mark.sas(polls="4C 4D", exceptions="3F")
-def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
+def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
     """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
         with cabin.host() as host:

@@ -90,28 +90,28 @@ def prober(cabin):
     ],
     ids=["zero", "one-bit", "backwards"],
 )
-def test_a_wrong_checksum_is_met_with_silence_and_does_nothing(cabin, prober, message):
+def test_a_wrong_checksum_receives_no_reply_and_has_no_effect(cabin, prober, message):
     assert prober.ask(message) == b""
     assert cabin.player.snapshot.state == "idle"
     assert prober.recovers()
 
 
 @pytest.mark.parametrize("code", [0x00, 0x1D, 0x6B, 0xFE])
-def test_an_unknown_poll_is_met_with_silence_never_with_a_refusal(prober, code):
+def test_an_unknown_poll_receives_no_reply(prober, code):
     for message in (bytes((1, code)), append_crc(bytes((1, code)))):
         assert prober.ask(message) == b""
         prober.sync()
     assert prober.recovers()
 
 
-def test_nobody_answers_for_another_machine(prober):
+def test_a_machine_does_not_reply_for_another_address(prober):
     assert prober.ask(b"\x82") == b""
     assert prober.ask(b"\x02\x54") == b""
     assert prober.ask(append_crc(b"\x02\x01")) == b""
     assert prober.recovers()
 
 
-def test_nobody_answers_a_broadcast(cabin, prober):
+def test_a_broadcast_receives_no_reply(cabin, prober):
     assert prober.ask(SYNC) == b""
     assert prober.ask(append_crc(bytes.fromhex("00 7F 11212026 063000"))) == b""
     assert prober.recovers()
@@ -148,7 +148,7 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
 
 
 @pytest.mark.sas(exceptions="70")
-def test_a_host_is_told_when_more_waits_than_the_queue_holds(cabin, prober):
+def test_the_host_is_notified_when_the_exception_queue_overflows(cabin, prober):
     for _ in range(15):
         cabin.does("io", "door", name="main", open=True)
         cabin.player.sees(doors_open=("main",))
@@ -161,7 +161,7 @@ def test_a_host_is_told_when_more_waits_than_the_queue_holds(cabin, prober):
     assert 19 <= len(doors) < 30
 
 
-def test_a_wakeup_in_the_middle_of_a_message_begins_another(cabin, prober):
+def test_a_wakeup_within_a_message_starts_a_new_one(cabin, prober):
     if cabin.framing == "lenient":
         pytest.skip("a line without the ninth bit has no wakeup")
     prober.line.send(append_crc(b"\x01\x01")[:3])  # cut short by:
@@ -169,7 +169,7 @@ def test_a_wakeup_in_the_middle_of_a_message_begins_another(cabin, prober):
     assert cabin.player.snapshot.state == "idle"
 
 
-def test_a_pause_in_the_middle_of_a_message_ends_it(tmp_path):
+def test_a_pause_within_a_message_ends_it(tmp_path):
     with Cabin(tmp_path, {"main": {"gap_ms": 20}}) as cabin, cabin.line() as line:
         prober = Prober(line)
         prober.sync()
@@ -220,7 +220,7 @@ def _is_answered(got):
 
 
 @pytest.mark.requirement("K-06")
-def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cabin, prober):
+def test_noise_neither_stops_the_machine_nor_moves_money_nor_blocks_the_next_poll(cabin, prober):
     chance = random.Random(7)
     cabin.puts_in(500)
     for n in range(200):

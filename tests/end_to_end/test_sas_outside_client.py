@@ -46,18 +46,18 @@ def number(answer):
     return int("".join(answer.data))
 
 
-def test_it_reads_who_the_machine_is(host):
+def test_the_client_reads_the_machines_serial_number(host):
     assert host.serial_number == "SAS-1"
 
 
-def test_it_shuts_the_machine_down_and_starts_it_up(cabin, host):
+def test_the_client_disables_and_enables_the_machine(cabin, host):
     assert host.write(0x01, poll_type="S", response_type="ack_nack").ack_nack == b"\x01"
     cabin.player.sees(state="out_of_service")
     assert host.write(0x02, poll_type="S", response_type="ack_nack").ack_nack == b"\x01"
     cabin.player.sees(state="idle")
 
 
-def test_it_reads_meters_and_hears_exceptions(cabin, host):
+def test_the_client_reads_meters_and_receives_exceptions(cabin, host):
     cabin.puts_in(1000)
     # One credit is one cent here. The screen may have been told a moment before the line.
     wait_for(lambda: number(host.write_type_R(0x1A, length_to_read=4)) == 1000, "the credits never came")

@@ -36,7 +36,7 @@ def has_credits(cabin, restricted, nonrestricted, all_):
 
 
 @pytest.mark.requirement("D-12", "F-03", "K-09")
-def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
+def test_promotional_credit_is_played_first_and_transferred_out_as_itself(cabin):
     with cabin.host() as host:
         host.register()
         transfer(host, "in", 100, restricted_cents=40, nonrestricted_cents=20)
@@ -62,7 +62,7 @@ def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
     assert (meters["bonus_in.cashable.value"], meters["credits"]) == (250, 250)
 
 
-def test_a_host_that_holds_the_machine_lets_go_in_time(cabin):
+def test_a_host_lock_ends_at_its_timeout(cabin):
     with cabin.host() as host:
         host.register()
         cabin.puts_in(500)

@@ -198,5 +198,5 @@ def test_two_hosts_poll_a_busy_machine(tmp_path, pytestconfig):
 
 
 @pytest.mark.slow
-def test_an_hour_of_polls(tmp_path):
+def test_two_hosts_poll_for_an_hour(tmp_path):
     soak(tmp_path, 90_000, deaths=12)

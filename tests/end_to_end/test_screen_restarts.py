@@ -45,7 +45,7 @@ def _is_let_in(port, session):
         return link.close_code != CloseCode.POLICY_VIOLATION
 
 
-def test_a_page_that_was_let_in_stays_in_when_the_screen_is_started_again(tmp_path):
+def test_a_browser_session_survives_a_restart_of_the_screen(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
     state = tmp_path / "state"

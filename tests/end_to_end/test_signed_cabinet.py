@@ -15,7 +15,7 @@ LIBRARY = Path(paytables.__file__).parent / "library"
 
 
 @pytest.mark.requirement("A-12", "A-14", "A-16", "A-18")
-def test_a_game_file_changed_behind_the_machines_back_stops_it_at_the_next_door(tmp_path):
+def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path):
     folder, game = StateFolder(tmp_path / "state"), tmp_path / "own.toml"
     game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
     key, manifest = tmp_path / "maker.pem", tmp_path / "software.manifest"

@@ -62,7 +62,7 @@ class Staff:
 
 
 @pytest.mark.requirement("J-10", "J-11", "J-16", "D-17")
-def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
+def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -124,7 +124,7 @@ async def _comes_back(folder: StateFolder) -> Snapshot:
 
 
 @pytest.mark.requirement("J-16")
-def test_a_restart_asked_for_by_a_technician_brings_the_machine_back_signed_out(tmp_path):
+def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():

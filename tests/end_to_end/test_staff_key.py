@@ -87,7 +87,7 @@ class Person:
         await self.until(lambda v: v.scene is not Scene.SERVICE)
 
 
-def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_path):
+def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_path):
     folder = StateFolder(tmp_path / "state")
     theme = load_theme()
 

@@ -41,7 +41,7 @@ def quiet(credit_cents: int):
 
 
 @pytest.mark.requirement("O-01", "O-06", "A-08", "D-01")
-def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
+def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -109,7 +109,7 @@ position = 3
 
 
 @pytest.mark.requirement("F-09", "O-01", "J-09")
-def test_a_hand_pay_at_the_second_of_three_positions_is_paid_with_the_machines_one_key(tmp_path):
+def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp_path):
     """As the wiring page has it: one board. Light and bell call for it, the menu goes there, the key pays."""
     folder = StateFolder(tmp_path / "state")
 
@@ -154,7 +154,7 @@ ROULETTE = SECOND + '\n[[games]]\ngame = "quebec-roulette-french"\n'
 
 
 @pytest.mark.requirement("O-01", "B-01")
-def test_two_players_at_one_roulette_bet_in_one_time_and_see_one_number(tmp_path):
+def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -205,7 +205,7 @@ BLACKJACK = SECOND + '\n[[games]]\ngame = "quebec-blackjack"\n'
 
 @pytest.mark.slow
 @pytest.mark.requirement("O-01", "B-01", "A-08")
-def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
+def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     def machine():

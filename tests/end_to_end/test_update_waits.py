@@ -94,7 +94,7 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     assert all(when >= 100.0 + 29.0 for when, *_ in done[1:]), "it was in use until 100 s"
 
 
-def test_a_moment_s_rest_is_no_idle_machine(monkeypatch):
+def test_idleness_must_last_before_an_update_continues(monkeypatch):
     now, asked = [0.0], []
     monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
     monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))

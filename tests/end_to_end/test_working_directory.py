@@ -50,7 +50,7 @@ def planted(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("module", PROCESSES)
-def test_no_process_of_ours_imports_from_where_it_is_started(planted, module):
+def test_no_process_imports_from_the_directory_it_is_started_in(planted, module):
     subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, check=False)
     assert planted.exists(), "nothing was planted"
     planted.unlink()
@@ -61,7 +61,7 @@ def test_no_process_of_ours_imports_from_where_it_is_started(planted, module):
 
 
 @pytest.mark.requirement("A-12", "A-18")
-def test_the_verifier_beside_the_machine_is_the_installed_one(planted):
+def test_the_verifier_process_imports_only_installed_modules(planted):
     signed = asyncio.run(sign_in_child_process(Scope(), Algorithm.SHA256_HMAC, b"\x0a", ("chance",)))
     assert signed == compute_signatures(
         list_software_files(Scope()), Algorithm.SHA256_HMAC, b"\x0a", ["chance"]
@@ -72,7 +72,7 @@ def test_the_verifier_beside_the_machine_is_the_installed_one(planted):
 
 
 @pytest.mark.parametrize("games", [ONE_GAME, pytest.param(None, marks=pytest.mark.slow)], ids=["one", "all"])
-def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path, games):
+def test_a_whole_cabinet_starts_in_a_directory_with_planted_modules(planted, tmp_path, games):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -86,7 +86,7 @@ def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path, games):
 
 
 @pytest.mark.parametrize("module", ["egm.app", "egm.verify.examine"])
-def test_a_machine_started_by_hand_with_the_directory_among_its_modules_refuses(tmp_path, module):
+def test_a_process_with_the_working_directory_in_its_path_refuses_to_start(tmp_path, module):
     more = ("--state", str(tmp_path / "state")) if module == "egm.app" else ()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
@@ -100,7 +100,7 @@ def test_a_machine_started_by_hand_with_the_directory_among_its_modules_refuses(
 
 @pytest.mark.requirement("A-12")
 @pytest.mark.parametrize("start", ["script", "module"])
-def test_the_command_itself_takes_no_module_from_where_it_is_started(planted, start):
+def test_the_egm_command_imports_nothing_from_the_directory_it_is_started_in(planted, start):
     """A sitecustomize runs before any program: it is the environment's owner's. Everything after it is ours."""
     planted.with_name("sitecustomize.py").unlink()
     (script := planted.parent.parent / "egm").write_text(

@@ -131,7 +131,7 @@ def ages(tmp_path_factory):
 
 
 @pytest.mark.parametrize("what", ["start", "play", "audit"])
-def test_ten_times_the_games_cost_the_same(ages, what):
+def test_start_play_and_audit_cost_the_same_after_ten_times_the_games(ages, what):
     few, many = ages
     hold(*({name: n for name, n in age.items() if name.startswith(what)} for age in (few, many)))
 

@@ -116,7 +116,7 @@ def segments(folder):
 
 
 # ---------------------------------------------------------------------------------------------- whole
-def test_the_copies_keep_what_is_young_and_the_archive_the_rest_on_both_media(lived):
+def test_recent_entries_stay_in_the_copies_and_older_ones_are_archived_on_both_media(lived):
     folder, written = lived
     assert archived(folder) > len(written) - 150
     assert at_hand(folder) < 150
@@ -128,7 +128,7 @@ def test_the_copies_keep_what_is_young_and_the_archive_the_rest_on_both_media(li
     assert len(list((folder / "second").glob("*.log"))) < 12
 
 
-def test_every_entry_is_read_as_if_none_had_moved(lived):
+def test_every_entry_is_read_as_if_none_had_been_archived(lived):
     folder, written = lived
     key = MachineKey.load(DiskStorage(), folder)
     with open_view(folder, key=key) as view:
@@ -148,7 +148,7 @@ def test_every_entry_is_read_as_if_none_had_moved(lived):
         assert view.genesis.body == written[0]
 
 
-def test_what_happened_long_ago_is_found_by_its_identifier_for_ever(lived):
+def test_archived_entries_are_found_by_their_identifier(lived):
     folder, _written = lived
     with open_view(folder) as view:
         for entry in list(view.entries()):
@@ -172,7 +172,7 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
         assert (journal.balance_cents(CREDIT), journal.sequence) == before
 
 
-def test_an_identifier_is_known_though_its_segment_was_carried_away(lived):
+def test_an_identifier_is_known_after_its_segment_was_removed(lived):
     """Whether it was ever used is the index's to say; what it was used for only its segment can."""
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
@@ -188,7 +188,7 @@ def test_an_identifier_is_known_though_its_segment_was_carried_away(lived):
         assert journal.has_transaction("host-0")
 
 
-def test_the_index_holds_nothing_of_a_game(lived):
+def test_the_index_of_identifiers_does_not_grow_with_games(lived):
     """Whatever a game's later entries are called, its beginning leads to them: age adds nothing."""
     folder, _written = lived
     with opened(folder) as journal:
@@ -211,7 +211,7 @@ def test_the_index_holds_nothing_of_a_game(lived):
     assert grown < 16 * (reached - through) // 10, "what a segment ends in the middle of, and its own entry"
 
 
-def test_a_repeat_is_refused_where_its_segment_was_carried_away(lived):
+def test_a_repeat_is_refused_if_its_segment_was_removed(lived):
     folder, _ = lived
     for path in (*segments(folder), *segments(folder / "second")):
         path.unlink()
@@ -230,7 +230,7 @@ def test_a_repeat_is_refused_where_its_segment_was_carried_away(lived):
         assert journal.balance_cents(CREDIT) == before - 10
 
 
-def test_a_reservation_from_before_the_archive_is_settled_after_it(lived):
+def test_a_reservation_made_before_archiving_is_settled_after_it(lived):
     folder, _ = lived
     with opened(folder) as journal:
         assert [r.id for r in journal.list_pending()] == ["ticket-9.out"]
@@ -246,7 +246,7 @@ def fault(folder, match):
         list(view.iter_bodies())
 
 
-def test_one_medium_serves_what_the_other_lost(lived):
+def test_an_archive_lost_on_one_medium_is_read_from_the_other(lived):
     folder, written = lived
     shutil.rmtree(folder / "archive")
     with opened(folder) as journal:
@@ -257,7 +257,7 @@ def test_one_medium_serves_what_the_other_lost(lived):
 
 
 @pytest.mark.parametrize("media", [("archive",), ("second/archive",)])
-def test_a_flipped_byte_on_one_medium_costs_nothing(lived, media):
+def test_flipped_bytes_in_the_archive_of_one_medium_lose_nothing(lived, media):
     folder, written = lived
     rng = random.Random(4)
     for path in (p for name in media for p in sorted((folder / name).glob("*.seg"))):
@@ -273,7 +273,7 @@ def both(folder, change):
         change(folder / name)
 
 
-def test_a_missing_segment_is_named(lived):
+def test_a_missing_segment_is_reported(lived):
     folder, _ = lived
     name = segments(folder)[2].name
     both(folder, lambda archive: (archive / name).unlink())
@@ -281,7 +281,7 @@ def test_a_missing_segment_is_named(lived):
     fault(folder, f"entries {first} to {last} is missing")
 
 
-def test_the_last_segment_missing_is_named(lived):
+def test_a_missing_last_segment_is_reported(lived):
     folder, _ = lived
     through = archived(folder)
     name = next(path.name for path in segments(folder) if path.name.endswith(f"-{through:012d}.seg"))
@@ -289,7 +289,7 @@ def test_the_last_segment_missing_is_named(lived):
     fault(folder, f"entries {int(name[:12])} to {through} is missing")
 
 
-def test_an_altered_segment_is_named(lived):
+def test_an_altered_segment_is_reported(lived):
     folder, _ = lived
     name = segments(folder)[1].name
 
@@ -302,7 +302,7 @@ def test_an_altered_segment_is_named(lived):
     fault(folder, name)
 
 
-def test_a_segment_under_another_name_is_named(lived):
+def test_a_segment_under_another_name_is_reported(lived):
     folder, _ = lived
     one, two = (path.name for path in segments(folder)[1:3])
 
@@ -315,7 +315,7 @@ def test_a_segment_under_another_name_is_named(lived):
     fault(folder, "other entries or to another journal")
 
 
-def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path):
+def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp_path):
     """The same key, the same first entry, the same range: only the digests tell."""
     _folder, _ = lived
     other = tmp_path / "other"
@@ -334,7 +334,7 @@ def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path)
     fault(other, "follow|begins after|is not that of the segment the journal names")
 
 
-def test_copies_put_back_to_before_what_is_archived_are_missed(tmp_path):
+def test_copies_older_than_the_archive_are_detected(tmp_path):
     """The copies and their heads are sealed and whole, and older than the archive."""
     folder, early = tmp_path / "one", tmp_path / "early"
     with opened(folder) as journal:
@@ -353,7 +353,7 @@ def test_copies_put_back_to_before_what_is_archived_are_missed(tmp_path):
         opened(early)
 
 
-def test_entries_cut_off_the_beginning_of_both_copies_are_missed(lived):
+def test_entries_missing_from_the_beginning_of_both_copies_are_detected(lived):
     """What the archive does not hold must be at hand."""
     folder, _ = lived
     both(folder, shutil.rmtree)
@@ -361,7 +361,7 @@ def test_entries_cut_off_the_beginning_of_both_copies_are_missed(lived):
         opened(folder)
 
 
-def test_the_index_of_identifiers_altered_on_both_media_stops_the_machine(lived):
+def test_an_index_altered_on_both_media_stops_the_machine(lived):
     folder, _ = lived
 
     def flip(archive):
@@ -403,7 +403,7 @@ def test_a_log_that_lost_its_beginning_is_rewritten(lived):
 
 @pytest.mark.parametrize("medium", ["", "second"])
 @pytest.mark.parametrize("how", ["lost", "altered", "cut"])
-def test_what_one_medium_lost_of_the_archive_is_copied_from_the_other(lived, medium, how):
+def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, medium, how):
     folder, written = lived
     archive = folder / medium / "archive"
     through = archived(folder)
@@ -428,7 +428,7 @@ def test_what_one_medium_lost_of_the_archive_is_copied_from_the_other(lived, med
 
 # ---------------------------------------------------------------------------------------------- a clear
 @pytest.mark.requirement("A-20")
-def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
+def test_an_inspection_and_a_clear_include_the_archive(lived):
     """Both copies broken near their end: what they still prove is the whole history, archive and all."""
     folder, written = lived
     with open_view(folder) as view:
@@ -474,7 +474,7 @@ class Refusing(DiskStorage):
         return super().open_file(path, write=write)
 
 
-def test_a_medium_that_refuses_the_archive_delays_it_and_nothing_else(tmp_path, monkeypatch):
+def test_a_medium_that_refuses_the_archive_only_delays_archiving(tmp_path, monkeypatch):
     monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 20)
     storage = Refusing()
     with opened(tmp_path, storage=storage) as journal:

@@ -17,7 +17,7 @@ BODY = encode_canonical_json(
 )
 
 
-def test_what_the_journal_writes_is_read():
+def test_canonical_json_as_the_journal_writes_it_is_accepted():
     assert decode(BODY).body == BODY
     numbered = encode_canonical_json(
         {"id": "x", "kind": "y", "previous": GENESIS_HASH, "sequence": 1} | {"time": "2026-01-01Z"}

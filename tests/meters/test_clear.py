@@ -59,7 +59,7 @@ def kept(folder):
 
 
 @pytest.mark.requirement("A-06", "A-28")
-def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
+def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(broken):
     found = inspect_journal(broken)
     assert found.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in found.disputed_meters
@@ -101,7 +101,7 @@ def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
-def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
+def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
     found = inspect_journal(broken)
     damaged = (broken / "journal.sqlite").read_bytes()
     evidence = clear_memory(broken, authorised(found), now=clock, machine_id="EGM-7")
@@ -118,7 +118,7 @@ def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
+def test_an_interrupted_clear_leaves_the_machine_stopped(broken, monkeypatch):
     from meters import clear as module
 
     real, calls = module._move_files_aside, []
@@ -144,7 +144,7 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
 
 
 @pytest.mark.requirement("A-05", "A-20")
-def test_a_clear_cut_while_the_new_journal_is_written_leaves_the_machine_stopped(broken, monkeypatch):
+def test_a_clear_interrupted_while_writing_the_new_journal_leaves_the_machine_stopped(broken, monkeypatch):
     """Both copies are new and intact, but they do not owe the player's credit yet."""
     flow = Transfer("house:carried_over", CREDIT, 300)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
@@ -172,7 +172,7 @@ def test_the_memory_of_another_machine_is_refused(tmp_path):
     Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()
 
 
-def test_the_commands_inspect_and_clear(broken):
+def test_the_commands_inspect_and_clear_a_damaged_memory(broken):
     run = CliRunner().invoke(main, ["audit", "inspect", "--state", str(broken), "--json"])
     found = json.loads(run.output)
     options = ["--person", "A", "--second-person", "B", "--reason", "test", "--challenge", found["challenge"]]

@@ -46,7 +46,7 @@ ENTRY = {
         ({"colour": 7}, "no entry has a field colour"),
     ],
 )
-def test_a_wrong_field_is_named_with_its_value(change, message):
+def test_an_invalid_field_is_named_with_its_value(change, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         decode(encode_canonical_json(ENTRY | change))
 

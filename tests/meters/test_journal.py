@@ -104,14 +104,14 @@ def test_a_repeat_is_recognised_and_counted_once(journal):
         journal.append(bill("b1", 500))
 
 
-def test_a_repeat_is_recognised_whatever_its_keys_were(journal):
+def test_a_repeat_is_recognised_with_integer_keys_in_its_record(journal):
     details = Transaction(id="e1", kind="event", record={10: "ten", 9: "nine"})
     journal.append(details)
     assert journal.append(details).existed
     assert journal.get("e1").record == {"10": "ten", "9": "nine"}
 
 
-def test_reserve_then_settle_moves_once(journal):
+def test_a_reservation_is_settled_once(journal):
     journal.append(bill("b1"))
     journal.append(cash_out("c1", 2000))
     assert (journal.balance_cents(CREDIT), journal.available_cents(CREDIT)) == (2000, 0)
@@ -126,7 +126,7 @@ def test_reserve_then_settle_moves_once(journal):
     assert [e.id for e in journal.find("c1")] == ["c1.paid"]
 
 
-def test_void_moves_nothing(journal):
+def test_a_voided_reservation_moves_nothing(journal):
     journal.append(bill("b1"))
     journal.append(cash_out("c1", 1500))
     journal.append(Transaction(id="c1.void", kind="cashout.void", phase=Phase.VOID, ref="c1"))
@@ -143,20 +143,20 @@ def test_void_moves_nothing(journal):
         ("world:voucher_in:gold", CREDIT, UnknownAccount),
     ],
 )
-def test_the_chart_refuses_what_it_does_not_know(journal, source, target, error):
+def test_unknown_accounts_and_forbidden_transfers_are_refused(journal, source, target, error):
     with pytest.raises(error):
         journal.append(Transaction(id="x", kind="bill.in", transfers=(Transfer(source, target, 1),)))
     assert journal.sequence == 1
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.0, True, "5"])
-def test_an_amount_is_an_int_above_zero(amount):
+def test_an_amount_must_be_a_positive_integer(amount):
     with pytest.raises(InvalidTransaction, match="amount_cents"):
         Transfer("world:bill", CREDIT, amount)
 
 
 @pytest.mark.parametrize("record", [1.5, float("nan"), {"a": {1, 2}}, b"x", [{"deep": 0.1}]])
-def test_what_json_cannot_carry_whole_is_refused(journal, record):
+def test_a_record_that_json_cannot_represent_exactly_is_refused(journal, record):
     with pytest.raises(InvalidTransaction):
         journal.append(Transaction(id="x", kind="event", record=record))
     assert journal.sequence == 1
@@ -185,7 +185,7 @@ def test_entries_are_read_by_kind_from_either_end(journal):
     assert [e.id for e in journal.entries(("event", "bill.in"), since=8)] == ["e3", "b4", "e4"]
 
 
-def test_a_second_machine_is_refused_by_name(tmp_path):
+def test_a_second_machine_on_the_same_journal_is_refused_with_the_process_named(tmp_path):
     code = (
         "import sys; from datetime import datetime, UTC; from pathlib import Path;"
         "from meters import Journal;"
@@ -202,7 +202,7 @@ def test_a_second_machine_is_refused_by_name(tmp_path):
 
 
 @pytest.mark.requirement("A-02")
-def test_the_second_copy_lies_where_it_is_told_and_belongs_to_one_machine(tmp_path):
+def test_the_second_copy_is_in_the_given_folder_and_belongs_to_one_machine(tmp_path):
     second = tmp_path / "other-medium"
     with Journal.open(tmp_path / "a", now=clock, second_dir=second, machine_id="A") as journal:
         journal.append(bill("b1"))
@@ -222,14 +222,14 @@ def test_the_second_copy_lies_where_it_is_told_and_belongs_to_one_machine(tmp_pa
     assert not second.exists()
 
 
-def test_an_absent_medium_is_named(tmp_path):
+def test_an_unusable_folder_is_named(tmp_path):
     plain = tmp_path / "file"
     plain.write_text("not a folder")
     with pytest.raises(JournalUnwritable, match="file"):
         Journal.open(Path(plain) / "state", now=clock)
 
 
-def test_a_closed_journal_holds_no_file(tmp_path):
+def test_a_closed_journal_leaves_no_file_open(tmp_path):
     def opened_and_closed():
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
             journal.append(Transaction(id=f"e{journal.sequence}", kind="event"))
@@ -239,7 +239,7 @@ def test_a_closed_journal_holds_no_file(tmp_path):
     assert opened_and_closed() == opened_and_closed()
 
 
-def test_the_default_second_folder_emptied_is_made_again_and_somebody_is_to_see_to_it(tmp_path):
+def test_an_emptied_default_second_folder_is_recreated_and_reported_until_acknowledged(tmp_path):
     """No mount point is missing: what was in the folder is gone, and with it one of the two copies."""
     Journal.open(tmp_path / "one", now=clock).close()
     shutil.rmtree(tmp_path / "one" / "second")

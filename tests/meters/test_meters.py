@@ -154,7 +154,7 @@ def test_a_double_up_leaves_coin_in_unchanged(journal):
 
 
 @pytest.mark.requirement("O-04", "O-01", "D-01")
-def test_parts_add_up_to_the_whole(journal):
+def test_split_meters_add_up_to_the_total(journal):
     for n in range(1, 25):
         credit = f"credit:{n % 3}:cashable"
         dims = {
@@ -182,7 +182,7 @@ def test_parts_add_up_to_the_whole(journal):
 
 @pytest.mark.requirement("D-05:b", "D-06", "D-07")
 @pytest.mark.parametrize("digits", [7, 8, 10])
-def test_a_meter_rolls_over_at_capacity_and_the_books_do_not_notice(journal, digits):
+def test_a_meter_rolls_over_at_its_capacity_and_the_balance_does_not(journal, digits):
     capacity = 10**digits
     move(journal, ("world:bill", CREDIT, capacity - 1))
     assert compute_displayed_value(journal.meters().value("bill_in.value"), digits) == capacity - 1
@@ -193,7 +193,7 @@ def test_a_meter_rolls_over_at_capacity_and_the_books_do_not_notice(journal, dig
 
 
 @pytest.mark.requirement("D-14")
-def test_occurrences_since_power_up_and_door_close(journal):
+def test_occurrences_are_counted_since_power_up_and_door_close(journal):
     def play():
         journal.append(Transaction(id=f"g{journal.sequence}", kind="game.end", counts={"games_played": 1}))
 
@@ -212,7 +212,7 @@ def test_occurrences_since_power_up_and_door_close(journal):
 
 
 @pytest.mark.requirement("D-17")
-def test_tournament_points_never_touch_the_live_meters(journal):
+def test_tournament_points_never_change_the_credit_meters(journal):
     move(journal, ("tournament:entry", "tournament:points:1", 50000))
     move(
         journal,
@@ -271,7 +271,7 @@ READ_BY_NAME = {
 
 @pytest.mark.requirement("D-25")
 @pytest.mark.parametrize("jurisdiction", METER_NAMES_BY_JURISDICTION)
-def test_every_name_of_a_jurisdiction_reads_its_own_meter(journal, jurisdiction):
+def test_every_meter_name_of_a_jurisdiction_reads_its_own_meter(journal, jurisdiction):
     move(
         journal,
         ("world:bill", CREDIT, 10_000),
@@ -296,7 +296,7 @@ def test_every_name_of_a_jurisdiction_reads_its_own_meter(journal, jurisdiction)
 
 
 @pytest.mark.requirement("D-25", "D-01")
-def test_each_jurisdiction_reads_the_same_journal_by_its_names(journal):
+def test_each_jurisdiction_reads_the_same_journal_by_its_own_names(journal):
     move(journal, ("world:bill", CREDIT, 10000))
     move(journal, (CREDIT, "house:wager", 1000), ("house:win", CREDIT, 300))
     move(journal, ("house:attendant_jackpot", "out:handpay_jackpot", 5000))
@@ -338,7 +338,7 @@ def test_an_excessive_increment_is_refused(tmp_path):
         assert journal.balance_cents(CREDIT) == 1_000_000
 
 
-def test_roles_of_the_chart_are_one_sided():
+def test_each_account_role_may_be_debited_or_credited_and_only_credit_stays_positive():
     for line in ACCOUNTS:
         assert line.can_be_debited or line.can_be_credited
         assert line.is_never_negative == (line.role is Role.CREDIT)
@@ -357,7 +357,7 @@ def test_bills_are_counted_by_denomination_also_through_escrow(journal):
     assert journal.meters().split_by("bill_in.count", "bill_cents") == {"500": 1, "2000": 2}
 
 
-def test_a_level_below_zero_is_shown_with_its_sign():
+def test_a_value_below_zero_is_displayed_with_its_sign():
     assert (compute_displayed_value(-1700), compute_displayed_value(-1), compute_displayed_value(0)) == (
         -1700,
         -1,

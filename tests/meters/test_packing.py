@@ -36,18 +36,18 @@ json_values = st.recursive(
     record=json_values,
     dims=st.dictionaries(printable.filter(bool) | st.just("previous"), printable, max_size=2),
 )
-def test_what_is_packed_comes_back_byte_for_byte(record, dims):
+def test_packed_entries_are_unpacked_byte_for_byte(record, dims):
     previous = "ab" * 32
     entry = encode(Transaction(id="x", kind="note", dims=dims, record=record), 7, TIME, previous)
     assert unpack_entry(pack_entry(entry.body, previous)) == entry.body
 
 
-def test_a_hash_that_is_not_the_one_before_is_kept_too():
+def test_an_entry_with_another_previous_hash_is_packed_with_it():
     body = encode_canonical_json({"id": "x", "kind": "note", "previous": "cd" * 32, "sequence": 7})
     assert unpack_entry(pack_entry(body, GENESIS_HASH)) == body
 
 
-def test_an_altered_form_is_refused_or_gives_other_bytes():
+def test_altered_packed_bytes_are_rejected_or_give_another_entry():
     rng = random.Random(3)
     entry = encode(Transaction(id="x", kind="note", record={"a": list(range(50))}), 7, TIME, GENESIS_HASH)
     stored = pack_entry(entry.body, GENESIS_HASH)
@@ -74,14 +74,14 @@ def old(tmp_path):
     return tmp_path
 
 
-def test_a_journal_of_the_first_format_is_read_as_it_is(old):
+def test_a_journal_of_format_1_is_read_unchanged(old):
     with open_view(old) as view:
         assert next(view.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         assert view.balance_cents(CREDIT) == OLD_CENTS
         assert len(list(view.iter_bodies())) == OLD_ENTRIES + 1  # and the signed checkpoint of its clean end
 
 
-def test_a_journal_of_the_first_format_goes_on_in_todays(old):
+def test_a_journal_of_format_1_continues_in_the_current_format(old):
     with Journal.open(old, now=lambda: TIME, policy=Policy(segment_bytes=4096)) as journal:
         assert journal.balance_cents(CREDIT) == OLD_CENTS
         assert next(journal.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD

@@ -45,7 +45,7 @@ def grown(tmp_path):
 
 
 @pytest.mark.requirement("A-02", "A-03")
-def test_a_page_that_was_never_written_is_no_damage_once_the_file_is_beyond_it(grown):
+def test_a_page_that_was_never_written_is_not_reported_as_damage(grown):
     sums, _ = grown
     sums.verify()
     assert sums.verify_some(1, 6) == 1
@@ -53,7 +53,7 @@ def test_a_page_that_was_never_written_is_no_damage_once_the_file_is_beyond_it(g
 
 
 @pytest.mark.parametrize("page", range(1, 7))
-def test_a_flip_in_any_page_of_it_is_seen(grown, page):
+def test_a_flipped_byte_in_any_page_is_detected(grown, page):
     sums, path = grown
     with path.open("r+b") as file:
         file.seek(page * PAGE_BYTES - 1)
@@ -66,7 +66,7 @@ def test_a_flip_in_any_page_of_it_is_seen(grown, page):
 
 
 @pytest.mark.requirement("A-02", "A-03")
-def test_pages_moved_by_the_machine_while_a_reader_checks_them_are_no_damage(grown):
+def test_pages_that_the_machine_moves_during_a_check_are_not_reported_as_damage(grown):
     """A reader has the sums of before; the machine stores which pages it moves before it moves them."""
     reader, path = grown
     machine = PageSums(DiskStorage(), path, MachineKey.load(DiskStorage(), path.parent))

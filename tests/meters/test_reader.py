@@ -24,7 +24,7 @@ def bill(n, cents=100):
 
 
 @pytest.mark.requirement("K-14", "D-16")
-def test_a_reader_that_stays_does_not_stop_play_and_is_no_damage(tmp_path):
+def test_a_long_reader_neither_stops_play_nor_causes_damage(tmp_path):
     """A reader's snapshot keeps SQLite from moving its WAL; checkpoints go on, and the sums stay right."""
     journal = Journal.open(tmp_path, now=clock, policy=POLICY)
     journal.append(bill(0))
@@ -44,7 +44,7 @@ def test_a_reader_that_stays_does_not_stop_play_and_is_no_damage(tmp_path):
         assert list(again.entries("event")) == []
 
 
-def test_a_reader_sees_one_entry_while_the_machine_goes_on(tmp_path):
+def test_a_reader_sees_one_state_while_the_machine_continues(tmp_path):
     with Journal.open(tmp_path, now=clock, policy=POLICY) as journal:
         journal.append(bill(0))
         with open_view(tmp_path) as view:
@@ -58,7 +58,7 @@ def test_a_reader_sees_one_entry_while_the_machine_goes_on(tmp_path):
             assert view.fingerprint == journal.fingerprint
 
 
-def test_a_folder_that_cannot_be_written_is_read_as_it_lies(tmp_path, monkeypatch):
+def test_a_folder_without_write_permission_is_read_and_not_changed(tmp_path, monkeypatch):
     with Journal.open(tmp_path, now=clock, policy=POLICY) as journal:
         journal.append(bill(0))
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_written_is_read_as_it_lies(tmp_path, monkeypatc
         assert sorted(p.name for p in tmp_path.iterdir()) == before
 
 
-def test_nothing_to_read_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(JournalUnwritable, match="nowhere"):
         open_view(tmp_path / "nowhere")
 

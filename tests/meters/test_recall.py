@@ -48,7 +48,7 @@ def play(journal, number, steps=0, raised_cents=0):
 
 
 @pytest.mark.requirement("E-01", "E-02", "E-04")
-def test_plays_come_back_whole_with_what_was_added_before(journal):
+def test_plays_are_recalled_with_the_money_added_before_them(journal):
     def bring(tx_id, source, cents):
         journal.append(Transaction(id=tx_id, kind="in", transfers=(Transfer(source, CREDIT, cents),)))
 
@@ -82,13 +82,13 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
 
 
 @pytest.mark.requirement("E-06")
-def test_a_validation_number_is_never_shown_whole():
+def test_only_the_last_four_digits_of_a_validation_number_are_shown():
     assert mask_validation_number("001234567890123456") == "**************3456"
     assert mask_validation_number("12") == "12"
 
 
 @pytest.mark.requirement("E-01")
-def test_a_bet_includes_what_was_staked_in_the_play(journal):
+def test_a_recalled_bet_includes_stakes_added_during_the_play(journal):
     bill = Transfer("world:bill", CREDIT, 100)
     journal.append(Transaction(id="bill", kind="bill.in", transfers=(bill,)))
     play(journal, 1, steps=1, raised_cents=7)

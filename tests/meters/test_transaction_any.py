@@ -89,14 +89,14 @@ def holds(state, values, transfer=None):
 @pytest.mark.requirement("A-05", "A-08")
 @settings(max_examples=scale_examples(90), deadline=None)
 @given(values=WRONG)
-def test_any_value_is_refused_whole_or_recorded_for_good(values):
+def test_any_transaction_is_refused_completely_or_recorded_durably(values):
     with tempfile.TemporaryDirectory() as folder:  # some MB for each example
         holds(Path(folder), values)
 
 
 @settings(max_examples=scale_examples(60), deadline=None)
 @given(source=ANY, amount=ANY, dims=ANY, which=st.sampled_from(["source", "amount", "dims"]))
-def test_any_value_of_a_transfer_is_refused_whole_or_recorded_for_good(source, amount, dims, which):
+def test_any_transfer_is_refused_completely_or_recorded_durably(source, amount, dims, which):
     good = {"source": "world:bill", "amount": 500, "dims": {}}
     good[which] = {"source": source, "amount": amount, "dims": dims}[which]
     with tempfile.TemporaryDirectory() as folder:
@@ -122,12 +122,12 @@ def test_any_value_of_a_transfer_is_refused_whole_or_recorded_for_good(source, a
         {"record": "\ud800"},
     ],
 )
-def test_what_once_became_durable_and_could_not_be_applied_is_refused(values):
+def test_invalid_dimensions_references_and_identifiers_are_refused(values):
     with pytest.raises(InvalidTransaction):
         Transaction(**(GOOD | values))
 
 
-def test_an_amount_has_the_size_of_a_meter():
+def test_an_amount_is_limited_to_the_size_of_a_meter():
     assert Transfer("world:bill", CREDIT, AMOUNT_MAX).amount_cents == 10**15 - 1
     for amount in (AMOUNT_MAX + 1, 10**100, 0, -1, True, 1.0):
         with pytest.raises(InvalidTransaction, match="amount_cents"):
@@ -137,7 +137,7 @@ def test_an_amount_has_the_size_of_a_meter():
             Transfer(source, CREDIT, 1)
 
 
-def test_a_record_as_deep_as_may_be_is_read_back_and_a_deeper_one_refused(tmp_path):
+def test_a_record_at_the_depth_limit_is_read_back_and_a_deeper_one_refused(tmp_path):
     def nested(depth):
         value = "core"
         for _ in range(depth):
@@ -165,12 +165,12 @@ def test_a_record_as_deep_as_may_be_is_read_back_and_a_deeper_one_refused(tmp_pa
         ),
     ],
 )
-def test_bytes_that_are_no_entry_are_said_to_be_none(body):
+def test_bytes_that_are_not_an_entry_are_rejected_with_a_reason(body):
     with pytest.raises(ValueError, match=r"."):
         decode(body)
 
 
-def test_whatever_a_replay_meets_is_damage_with_the_entry_named(tmp_path):
+def test_an_error_during_replay_is_reported_as_damage_with_the_entry(tmp_path):
     with Journal.open(tmp_path, now=now) as journal:
         journal.append(Transaction(**GOOD))
         entries = list(journal.entries())
@@ -212,7 +212,7 @@ WRITTEN = {
     st.one_of(st.none(), st.lists(JSON, min_size=2, max_size=4)),
 )
 @example({"record": {"0": None, "": None}}, set(), None)
-def test_what_is_read_back_at_a_glance_is_what_is_read_back_part_by_part(changes, left_out, transfer):
+def test_the_fast_decoder_gives_the_same_result_as_the_complete_one(changes, left_out, transfer):
     raw = {key: part for key, part in WRITTEN.items() if key not in left_out} | changes
     if transfer is not None:
         raw["transfers"] = [transfer]

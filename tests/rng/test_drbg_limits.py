@@ -66,14 +66,16 @@ class BlockByBlock:
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 23, 24, 48, 1000])
-def test_the_derivation_function_is_the_standards(length: int) -> None:
+def test_the_derivation_function_matches_an_independent_computation(length: int) -> None:
     text = bytes(i * 7 & 0xFF for i in range(length))
     assert block_cipher_df(text) == derived(text)
 
 
 @pytest.mark.parametrize("v", [0, 1, 2**64 - 1, 2**128 - 1, 2**128 - 2, 2**128 - 4])
 @pytest.mark.parametrize("additional", [b"", b"more"])
-def test_a_generate_is_the_standards_also_where_the_counter_wraps(v: int, additional: bytes) -> None:
+def test_generate_matches_an_independent_computation_also_where_the_counter_wraps(
+    v: int, additional: bytes
+) -> None:
     drbg = CtrDrbg(ENTROPY, NONCE)
     drbg._v = v
     slow = BlockByBlock(bytes(drbg._key), v)
@@ -84,7 +86,7 @@ def test_a_generate_is_the_standards_also_where_the_counter_wraps(v: int, additi
 
 @pytest.mark.parametrize("name", MechanismName)
 class TestEveryMechanism:
-    def test_an_over_long_request_is_refused_and_changes_nothing(self, name: MechanismName) -> None:
+    def test_a_request_that_is_too_long_is_refused_and_changes_nothing(self, name: MechanismName) -> None:
         drbg, twin = fresh(MECHANISMS[name]), fresh(MECHANISMS[name])
         for count in (0, -1, 65_537):
             with pytest.raises(RequestTooLarge, match=str(count)):
@@ -105,7 +107,7 @@ class TestEveryMechanism:
         with pytest.raises(EntropyFailed):
             drbg.generate(1, fresh_entropy=b"")
 
-    def test_a_worn_seed_serves_nothing_until_reseeded(self, name: MechanismName) -> None:
+    def test_an_exhausted_seed_generates_nothing_until_reseeded(self, name: MechanismName) -> None:
         drbg = fresh(MECHANISMS[name])
         drbg._reseed_counter = RESEED_INTERVAL
         drbg.generate(1)
@@ -115,14 +117,14 @@ class TestEveryMechanism:
         assert drbg.reseed_counter == 1
         assert len(drbg.generate(1)) == 1
 
-    def test_after_uninstantiate_nothing_is_given(self, name: MechanismName) -> None:
+    def test_an_uninstantiated_generator_refuses_every_call(self, name: MechanismName) -> None:
         drbg = fresh(MECHANISMS[name])
         drbg.uninstantiate()
         for action in (lambda: drbg.generate(1), lambda: drbg.reseed(ENTROPY)):
             with pytest.raises(Uninstantiated):
                 action()
 
-    def test_every_input_matters(self, name: MechanismName) -> None:
+    def test_every_input_changes_the_output(self, name: MechanismName) -> None:
         mechanism = MECHANISMS[name]
         nonce = b"" if mechanism.NONCE_BYTES_MIN is None else NONCE
         outputs = {fresh(mechanism).generate(32)}
@@ -144,7 +146,7 @@ def test_a_short_nonce_is_refused() -> None:
         CtrDrbg(ENTROPY, bytes(15))
 
 
-def test_without_derivation_function_seed_and_strings_have_their_exact_lengths() -> None:
+def test_without_derivation_function_inputs_must_have_exact_lengths() -> None:
     with pytest.raises(RequestTooLarge, match="takes no nonce"):
         CtrDrbgWithoutDf(ENTROPY, NONCE)
     with pytest.raises(RequestTooLarge, match="entropy input of 49"):

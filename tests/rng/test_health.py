@@ -22,7 +22,7 @@ CUTOFFS = [
 
 
 @pytest.mark.parametrize(("entropy", "window", "repetition", "proportion"), CUTOFFS)
-def test_cutoffs_are_the_published_ones(
+def test_cutoffs_match_the_published_ones(
     entropy: Fraction, window: int, repetition: tuple[int, ...], proportion: tuple[int, ...]
 ) -> None:
     for exponent, rct, apt in zip((20, 30, 40), repetition, proportion, strict=True):
@@ -46,7 +46,7 @@ def test_a_run_one_short_of_the_cutoff_passes_and_the_next_sample_fails() -> Non
         tests.feed(b"\x07")
 
 
-def test_a_value_too_frequent_within_a_window_fails_and_the_count_starts_anew_with_the_next() -> None:
+def test_a_value_too_frequent_within_one_window_fails() -> None:
     half = bytes(7 if i % 20 == 0 else i % 5 for i in range(340))  # 17 of the window's first value
     tests = HealthTests("noise", Fraction(8), 40)
     tests.feed(half + bytes(8 + i % 200 for i in range(172)))
@@ -55,13 +55,13 @@ def test_a_value_too_frequent_within_a_window_fails_and_the_count_starts_anew_wi
         tests.feed(b"\x07\x01\x07")
 
 
-def test_good_noise_passes() -> None:
+def test_kernel_noise_passes_the_health_tests() -> None:
     tests = HealthTests("kernel", Fraction(8), 40)
     tests.feed(os.getrandom(200_000))  # noqa: TID251
     assert tests.samples == 200_000
 
 
-def test_noise_with_less_entropy_than_claimed_is_caught() -> None:
+def test_noise_with_less_entropy_than_claimed_fails() -> None:
     nibbles = bytes(byte & 0x0F for byte in os.getrandom(4096))  # noqa: TID251
     HealthTests("nibbles", Fraction(4), 40).feed(nibbles)
     with pytest.raises(HealthTestFailed):

@@ -18,7 +18,7 @@ from rng import (
 
 
 class TestStep:
-    def test_one_generate_serves_a_step_and_what_is_left_is_thrown_away(self) -> None:
+    def test_each_step_uses_one_generate_and_discards_the_remainder(self) -> None:
         service = start()
         for _ in range(100):
             with service.step() as draws:
@@ -28,13 +28,13 @@ class TestStep:
             assert draws._buffer == b""
         assert service.read_statistics()["generates"] == 100
 
-    def test_nothing_is_generated_before_a_number_is_asked_for(self) -> None:
+    def test_nothing_is_generated_before_a_number_is_requested(self) -> None:
         service = start()
         with service.step():
             pass
         assert service.read_statistics()["generates"] == 0
 
-    def test_a_step_goes_on_past_one_generate_where_it_must(self) -> None:
+    def test_a_step_uses_another_generate_if_needed(self) -> None:
         with start().step() as draws:
             values = [draws.below(256) for _ in range(1000)]
             assert draws.generates > 1
@@ -64,14 +64,14 @@ class TestStep:
         with pytest.raises(StepClosed, match="a step was opened a second time"), step:
             pass
 
-    def test_a_step_inside_another_is_refused_and_the_outer_goes_on(self) -> None:
+    def test_a_step_inside_another_is_refused_and_the_outer_continues(self) -> None:
         service = start()
         with service.step() as outer:
             with pytest.raises(StepClosed, match="inside another"), service.step():
                 pass
             outer.below(22)
 
-    def test_a_bad_range_is_the_callers_mistake_and_leaves_the_service_in_service(self) -> None:
+    def test_an_invalid_range_is_refused_and_the_service_stays_in_service(self) -> None:
         service = start()
         with service.step() as draws:
             for bound in (0, -1):
@@ -96,7 +96,7 @@ class TestFailure:
             with pytest.raises(OutOfService):
                 action()
 
-    def test_a_failed_self_test_at_start_gives_no_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_failed_self_test_at_start_prevents_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
         log = Log()
         monkeypatch.setattr("rng.ctr_drbg._DF_STARTS", bytes(48))
         with pytest.raises(SelfTestFailed):
@@ -133,7 +133,7 @@ class TestFailure:
             sequence(service)
         self.out_of_service(service, log)
 
-    def test_a_source_that_dies_at_a_reseed_ends_service(self) -> None:
+    def test_a_source_that_fails_at_a_reseed_ends_service(self) -> None:
         log, source = Log(), Failing()
         service = start(log, sources=[source], policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
         source.broken = True
@@ -141,7 +141,7 @@ class TestFailure:
             service.reseed("door_closed")
         self.out_of_service(service, log)
 
-    def test_words_never_in_range_end_service_in_the_middle_of_a_step(
+    def test_words_always_out_of_range_end_service_during_a_step(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         log = Log()
@@ -151,7 +151,7 @@ class TestFailure:
             draws.below(22)
         self.out_of_service(service, log)
 
-    def test_a_failure_within_a_step_ends_it_whatever_the_step_still_holds(
+    def test_a_failure_during_a_step_ends_it_with_its_buffered_output(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         log = Log()
@@ -166,7 +166,7 @@ class TestFailure:
                 draws.below(22)
         self.out_of_service(service, log)
 
-    def test_whatever_breaks_inside_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_internal_error_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
         log = Log()
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
         with monkeypatch.context() as broken:
@@ -175,7 +175,7 @@ class TestFailure:
                 draws.below(22)
         self.out_of_service(service, log)
 
-    def test_a_kernel_that_gives_no_fresh_input_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_fresh_input_from_the_kernel_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
         log = Log()
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
 
@@ -188,7 +188,7 @@ class TestFailure:
                 draws.below(22)
         self.out_of_service(service, log)
 
-    def test_only_a_new_start_leaves_the_state(self) -> None:
+    def test_only_a_restart_returns_a_failed_service_to_service(self) -> None:
         source = Failing()
         service = start(sources=[source])
         source.broken = True
@@ -199,7 +199,7 @@ class TestFailure:
             sequence(service)
         sequence(start(sources=[source]))
 
-    def test_the_state_is_wiped(self) -> None:
+    def test_a_failure_wipes_the_generators_state(self) -> None:
         source = Failing()
         service = start(sources=[source])
         source.broken = True
@@ -211,7 +211,7 @@ class TestFailure:
 
 class TestPolicy:
     @pytest.mark.requirement("B-04")
-    def test_reseeds_after_so_many_requests(self) -> None:
+    def test_the_service_reseeds_after_the_stated_number_of_requests(self) -> None:
         log = Log()
         service = start(log, policy=ReseedPolicy(every_generates=10))
         for _ in range(35):
@@ -221,7 +221,7 @@ class TestPolicy:
         assert all(values["generates"] == 10 for values in reseeds)
 
     @pytest.mark.requirement("B-04")
-    def test_reseeds_after_so_long(self) -> None:
+    def test_the_service_reseeds_after_the_stated_time(self) -> None:
         log, clock = Log(), Clock()
         service = start(log, clock=clock, policy=ReseedPolicy(every_seconds=60))
         clock.now = 59_999_999_999
@@ -233,7 +233,7 @@ class TestPolicy:
         assert log.codes == ["rng_started", "rng_reseeded"]
 
     @pytest.mark.requirement("B-05")
-    def test_reseeding_is_for_the_policys_reasons_only(self) -> None:
+    def test_only_the_policys_events_reseed(self) -> None:
         log = Log()
         service = start(log, policy=ReseedPolicy(on_event=frozenset({"door_closed"})))
         service.reseed("door_closed")
@@ -264,13 +264,13 @@ class TestPolicy:
         assert statistics["cycles"] == 200
         assert statistics["generates"] >= 3 * 200  # how much to discard, the discarded output, and the pause
 
-    def test_no_cycling_where_the_policy_has_none(self) -> None:
+    def test_no_background_cycling_without_a_policy_for_it(self) -> None:
         service = start()
         assert service.cycle() == 0
         assert service.read_statistics()["generates"] == 0
 
     @pytest.mark.requirement("B-04")
-    def test_cycling_inside_a_step_leaves_the_steps_numbers_alone(self) -> None:
+    def test_cycling_during_a_step_does_not_change_the_steps_numbers(self) -> None:
         service = start(policy=ReseedPolicy(cycle_min_ms=5, cycle_max_ms=50))
         with service.step() as draws:
             draws.below(22)
@@ -280,7 +280,7 @@ class TestPolicy:
         assert service.read_statistics()["cycles"] == 0
 
     @pytest.mark.parametrize("name", sorted(set(MechanismName) - {MechanismName.CTR_AES_256}))
-    def test_every_mechanism_serves(self, name: MechanismName) -> None:
+    def test_every_mechanism_serves_different_sequences(self, name: MechanismName) -> None:
         service = start(policy=ReseedPolicy(mechanism=name, every_generates=3))
         assert len({sequence(service) for _ in range(10)}) == 10
 
@@ -300,11 +300,11 @@ class TestPolicy:
             ({"seed": 42}, "unknown setting 'seed'"),
         ],
     )
-    def test_a_policy_that_cannot_be_is_refused(self, settings: dict[str, object], match: str) -> None:
+    def test_an_invalid_policy_is_refused(self, settings: dict[str, object], match: str) -> None:
         with pytest.raises(InvalidPolicy, match=match):
             ReseedPolicy.from_mapping(settings)
 
-    def test_a_policy_is_read_as_a_profile_states_it(self) -> None:
+    def test_a_policy_is_read_from_a_profile(self) -> None:
         stated = {"mechanism": "hmac-drbg-sha-512", "every_seconds": 0, "on_event": ["door_closed"]}
         policy = ReseedPolicy.from_mapping(stated)
         assert policy.mechanism is MechanismName.HMAC_SHA_512

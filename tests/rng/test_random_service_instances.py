@@ -22,7 +22,7 @@ from rng.seeding import unpack_carry_over
 
 class TestBoots:
     @pytest.mark.requirement("B-05")
-    def test_a_thousand_boots_of_a_broken_source_share_no_sequence(
+    def test_a_thousand_boots_with_a_repeating_source_share_no_sequence(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(
@@ -35,7 +35,7 @@ class TestBoots:
             sequences.add(sequence(start(personalization=who, sources=[Repeating()], policy=policy)))
         assert len(sequences) == 1000
 
-    def test_without_its_own_name_a_broken_source_would_repeat(self) -> None:
+    def test_the_same_personalization_with_a_repeating_source_repeats_the_sequence(self) -> None:
         policy = ReseedPolicy(fresh_input_each_step=False)
         twins = [start(sources=[Repeating()], policy=policy) for _ in range(2)]
         assert sequence(twins[0]) == sequence(twins[1])
@@ -45,13 +45,13 @@ class TestBoots:
         "changes",
         [{"product": "p"}, {"version": "2"}, {"machine_serial": "A2"}, {"instance": 1}, {"boot_counter": 2}],
     )
-    def test_each_part_of_the_name_parts_the_sequences(self, changes: dict[str, object]) -> None:
+    def test_each_part_of_the_personalization_changes_the_sequence(self, changes: dict[str, object]) -> None:
         policy = ReseedPolicy(fresh_input_each_step=False)
         one = start(sources=[Repeating()], policy=policy)
         two = start(sources=[Repeating()], policy=policy, personalization=replace(WHO, **changes))
         assert sequence(one) != sequence(two)
 
-    def test_no_two_names_encode_alike(self) -> None:
+    def test_different_personalizations_encode_differently(self) -> None:
         names = [
             replace(WHO, product="ab", version="c"),
             replace(WHO, product="a", version="bc"),
@@ -61,19 +61,19 @@ class TestBoots:
         assert len({name.encode() for name in names}) == len(names)
 
     @pytest.mark.parametrize("changes", [{"machine_serial": ""}, {"boot_counter": -1}, {"instance": 1 << 64}])
-    def test_a_name_that_is_none_is_refused(self, changes: dict[str, object]) -> None:
+    def test_an_invalid_personalization_is_refused(self, changes: dict[str, object]) -> None:
         with pytest.raises(InvalidPolicy, match=next(iter(changes))):
             replace(WHO, **changes)
 
     @pytest.mark.requirement("B-05")
-    def test_what_is_carried_over_a_power_cycle_changes_the_sequence(self) -> None:
+    def test_carried_over_output_changes_the_sequence(self) -> None:
         carried = start().carry_over()
         policy = ReseedPolicy(fresh_input_each_step=False)
         without = start(sources=[Repeating()], policy=policy)
         with_it = start(sources=[Repeating()], policy=policy, carry_over=carried)
         assert sequence(without) != sequence(with_it)
 
-    def test_what_is_carried_over_is_one_way_and_never_twice_the_same(self) -> None:
+    def test_carried_over_output_is_one_way_and_never_repeats(self) -> None:
         service = start()
         carried = [service.carry_over() for _ in range(100)]
         outputs = {unpack_carry_over(text)[0] for text in carried}
@@ -81,7 +81,7 @@ class TestBoots:
         assert not any(bytes(service._drbg._key) in text for text in carried)
 
     @pytest.mark.requirement("B-05")
-    def test_a_source_that_repeats_over_power_cycles_is_found(self) -> None:
+    def test_a_source_that_repeats_over_power_cycles_is_detected(self) -> None:
         log = Log()
         carried = start(sources=[Repeating()]).carry_over()
         with pytest.raises(SeedRepeated):
@@ -95,14 +95,14 @@ class TestBoots:
 
 class TestCopies:
     @pytest.mark.requirement("B-05")
-    def test_two_copies_of_one_memory_part_at_once(self) -> None:
+    def test_two_copies_of_one_memory_state_diverge_at_once(self) -> None:
         service = start()
         snapshot = copy.deepcopy(service._drbg)
         first = sequence(service)
         service._drbg = snapshot
         assert sequence(service) != first
 
-    def test_without_fresh_input_they_would_not(self) -> None:
+    def test_without_fresh_input_two_copies_of_one_memory_state_repeat(self) -> None:
         service = start(policy=ReseedPolicy(fresh_input_each_step=False))
         snapshot = copy.deepcopy(service._drbg)
         first = sequence(service)
@@ -110,7 +110,7 @@ class TestCopies:
         assert sequence(service) == first
 
     @pytest.mark.requirement("B-05")
-    def test_the_child_of_a_fork_never_draws_and_the_parent_goes_on(self) -> None:
+    def test_the_child_of_a_fork_never_draws_and_the_parent_continues(self) -> None:
         program = """
 import os, sys, rng
 service = rng.RandomService.start(
@@ -134,7 +134,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
 
     @pytest.mark.requirement("B-05")
-    def test_the_child_of_a_fork_within_a_step_draws_nothing_of_what_the_step_holds(self) -> None:
+    def test_the_child_of_a_fork_within_a_step_draws_none_of_its_buffered_output(self) -> None:
         program = """
 import os, sys, rng
 service = rng.RandomService.start(
@@ -158,14 +158,14 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
 
-    def test_another_process_number_alone_is_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_another_process_id_alone_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
         service = start()
         monkeypatch.setattr(os, "getpid", lambda: -1)
         with pytest.raises(OutOfService, match="forked"):
             sequence(service)
 
 
-def test_the_start_is_an_event_that_names_mechanism_and_sources() -> None:
+def test_the_start_event_names_mechanism_and_sources() -> None:
     log = Log()
     start(log)
     code, values = log.events[0]

@@ -62,7 +62,7 @@ def ranges(name):
 
 
 @pytest.mark.requirement("B-03")
-def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
+def test_every_outcome_of_every_library_draw_has_its_own_words():
     """Each stop, ball, part, box: from the first of its words to the last, and no other word gives it."""
     service = start()
     bounds = {bound for name in list_library_games() for bound in ranges(name)}
@@ -81,7 +81,7 @@ def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
 
 @pytest.mark.requirement("B-03")
 @pytest.mark.parametrize("name", list_library_games())
-def test_one_generate_never_decides_between_more_outcomes_than_the_generator_has_keys(name):
+def test_one_generate_never_selects_among_more_outcomes_than_the_generator_has_keys(name):
     """A word is twice as wide as its range, so the bytes of a Generate hold half as many bits of outcome."""
     service = start()
     for bounds, generates in games_played(service, name):
@@ -109,7 +109,7 @@ def test_a_draw_among_more_outcomes_than_the_generator_has_keys_is_refused():
 
 
 @pytest.mark.requirement("B-03")
-def test_the_period_is_longer_than_all_that_is_ever_asked_of_one_seed():
+def test_the_period_exceeds_all_that_one_seed_may_generate():
     """Within a request the counter of 128 bits takes a new value a block; between requests the state changes.
 
     A state of 384 bits that changes as if by chance comes back after about 2**192 requests; one seed serves

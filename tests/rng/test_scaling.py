@@ -22,7 +22,7 @@ def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
 
 
 @pytest.mark.requirement("B-06")
-def test_every_range_on_a_toy_word_of_8_bits_gives_every_outcome_equally_often() -> None:
+def test_every_range_of_8_bit_words_gives_every_outcome_equally_often() -> None:
     words = build_every_word(8)
     for bound in range(2, 257):
         draws = WordDraws(create_reader(words), lambda n: (1, 256 // n))
@@ -34,7 +34,7 @@ def test_every_range_on_a_toy_word_of_8_bits_gives_every_outcome_equally_often()
 
 @pytest.mark.requirement("B-06")
 @pytest.mark.parametrize("bound", [2, 6, 22, 37, 38, 52, 72, 80, 255, 256])
-def test_the_cabinets_own_words_give_every_outcome_equally_often(bound: int) -> None:
+def test_production_words_give_every_outcome_equally_often(bound: int) -> None:
     counts = outcomes(WordDraws(create_reader(build_every_word(16))), bound)
     assert counts == dict.fromkeys(range(bound), 65_536 // bound)
 
@@ -56,7 +56,7 @@ def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.Mon
 @pytest.mark.requirement("B-06")
 @settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX), data=st.data())
-def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:
+def test_each_outcome_has_one_contiguous_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:
     width, share = choose_word_size(bound)
     outcome = data.draw(st.integers(0, bound - 1))
 
@@ -72,19 +72,19 @@ def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, da
 
 @settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX))
-def test_fewer_than_one_word_in_256_is_thrown_away(bound: int) -> None:
+def test_fewer_than_one_word_in_256_is_rejected(bound: int) -> None:
     words = 1 << compute_word_bits(bound)
     assert (words - bound * (words // bound)) * 256 < words
 
 
 @pytest.mark.parametrize("bound", [0, -1, BOUND_MAX + 1, 2.0, "22", None, True])
-def test_a_range_that_is_none_is_refused(bound: object) -> None:
+def test_an_invalid_range_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange, match="cannot draw below"):
         WordDraws(create_reader(bytes(64))).below(bound)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("B-06")
-def test_words_out_of_range_again_and_again_are_a_failure_and_never_a_biased_draw() -> None:
+def test_words_repeatedly_out_of_range_are_an_error_and_never_a_biased_draw() -> None:
     draws = WordDraws(create_reader(b"\xff" * 2 * REJECTIONS_MAX))
     with pytest.raises(RejectionLimit, match="16 words in a row"):
         draws.below(22)

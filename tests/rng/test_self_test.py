@@ -16,7 +16,7 @@ from rng.self_test import SELF_TESTS, run_self_test
 VECTORS = Path(__file__).parents[1] / "vectors" / "drbg"
 
 
-def test_the_whole_chain_passes() -> None:
+def test_every_self_test_passes() -> None:
     assert run_self_test() == tuple(SELF_TESTS)
 
 
@@ -84,7 +84,7 @@ BREAKS: dict[str, tuple[Patch, str]] = {
 
 
 @pytest.mark.parametrize(("broken", "named"), BREAKS.values(), ids=BREAKS.keys())
-def test_a_broken_part_is_noticed_and_named(
+def test_a_broken_part_fails_its_self_test(
     broken: Patch, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken(monkeypatch)
@@ -92,7 +92,7 @@ def test_a_broken_part_is_noticed_and_named(
         run_self_test()
 
 
-def test_a_test_that_breaks_off_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_self_test_that_raises_an_error_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode() -> None:
         raise ZeroDivisionError
 

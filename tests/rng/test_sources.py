@@ -39,7 +39,7 @@ class Scripted:
         return self.answers.pop(0) if self.answers else os.getrandom(count)  # noqa: TID251
 
 
-def test_every_source_here_gives_what_is_asked() -> None:
+def test_every_available_source_returns_the_requested_samples() -> None:
     sources = list_available_sources()
     assert [source.name for source in sources][:2] == ["getrandom", "cpu-jitter"]
     for source in sources:
@@ -53,13 +53,13 @@ def test_jitter_is_the_difference_of_the_clock_readings() -> None:
     assert list(JitterSource(lambda: next(readings)).read_samples(3)) == [3, 7, 9]
 
 
-def test_a_clock_too_coarse_to_jitter_is_found_at_start_up() -> None:
+def test_a_clock_too_coarse_for_jitter_fails_at_start() -> None:
     ticks = iter(range(0, 10**9, 1000))
     with pytest.raises(HealthTestFailed, match="cpu-jitter"):
         SeedGatherer([KernelSource(), JitterSource(lambda: next(ticks))])
 
 
-def test_a_hardware_device_that_is_not_there_is_not_present_and_fails_when_read(tmp_path: Path) -> None:
+def test_a_missing_hardware_device_is_absent_and_fails_when_read(tmp_path: Path) -> None:
     source = HardwareSource(tmp_path / "hwrng")
     assert not source.is_present()
     (tmp_path / "hwrng").touch()
@@ -104,7 +104,7 @@ def test_a_device_without_hardware_is_absent_and_a_broken_one_is_not(
         source.read_samples(8)
 
 
-def test_a_slow_device_is_waited_for_while_it_gives_anything(tmp_path: Path) -> None:
+def test_a_slow_device_is_read_as_long_as_it_returns_anything(tmp_path: Path) -> None:
     path = tmp_path / "hwrng"
     os.mkfifo(path)
     device = os.open(path, os.O_RDWR)
@@ -123,7 +123,7 @@ def test_a_slow_device_is_waited_for_while_it_gives_anything(tmp_path: Path) -> 
     assert len(pauses) == 60
 
 
-def test_each_source_gives_enough_for_a_seed_alone() -> None:
+def test_each_source_alone_returns_enough_entropy_for_a_seed() -> None:
     rich, poor = Scripted("rich"), Scripted("poor", entropy_bits=Fraction(1, 2))
     gatherer = SeedGatherer([rich, poor])
     material = gatherer.gather()
@@ -132,7 +132,7 @@ def test_each_source_gives_enough_for_a_seed_alone() -> None:
     assert len(material) == rich.asked[-1] + poor.asked[-1]
 
 
-def test_start_up_tests_1024_samples_and_uses_none_of_them() -> None:
+def test_the_start_tests_1024_samples_and_uses_none_of_them() -> None:
     first = os.getrandom(1024)  # noqa: TID251
     source = Scripted("noise", first)
     gatherer = SeedGatherer([source])
@@ -140,7 +140,7 @@ def test_start_up_tests_1024_samples_and_uses_none_of_them() -> None:
     assert gatherer.gather() not in first
 
 
-def test_noise_is_tested_on_without_end() -> None:
+def test_noise_is_tested_continuously() -> None:
     gatherer = SeedGatherer([Scripted("noise", os.getrandom(1024), bytes(48))])  # noqa: TID251
     with pytest.raises(HealthTestFailed, match="'noise' failed the repetition count test"):
         gatherer.gather()
@@ -152,13 +152,13 @@ def test_no_source_or_two_of_one_name_are_refused(sources: list[Scripted]) -> No
         SeedGatherer(sources)
 
 
-def test_a_source_that_gives_too_little_is_refused() -> None:
+def test_a_source_that_returns_too_little_is_refused() -> None:
     with pytest.raises(EntropyFailed, match="'short' gave 3 of 1024"):
         SeedGatherer([Scripted("short", b"abc")])
 
 
 @pytest.mark.requirement("B-05")
-def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
+def test_a_repeated_seed_is_refused_also_in_a_later_power_cycle() -> None:
     seed = os.getrandom(48)  # noqa: TID251
     first = SeedGatherer([Scripted("noise", os.getrandom(1024), seed, seed)])  # noqa: TID251
     first.gather()
@@ -171,7 +171,7 @@ def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
 
 
 @pytest.mark.requirement("B-05")
-def test_a_stuck_source_is_found_beside_a_good_one() -> None:
+def test_a_stuck_source_is_detected_beside_a_good_one() -> None:
     seed = os.getrandom(48)  # noqa: TID251
     gatherer = SeedGatherer([KernelSource(), Scripted("stuck", os.getrandom(1024), seed, seed)])  # noqa: TID251
     gatherer.gather()
@@ -179,7 +179,7 @@ def test_a_stuck_source_is_found_beside_a_good_one() -> None:
         gatherer.gather()
 
 
-def test_fingerprints_are_kept_up_to_their_number_and_tell_nothing_of_the_seed() -> None:
+def test_fingerprints_are_limited_in_number_and_reveal_nothing_of_the_seed() -> None:
     gatherer = SeedGatherer([KernelSource()])
     seeds = [gatherer.gather() for _ in range(FINGERPRINTS_STORED + 5)]
     assert len(gatherer.fingerprints) == FINGERPRINTS_STORED

@@ -85,7 +85,7 @@ def notices_of(rig: MachineRig) -> list[str]:
     return [notice.code for notice in build_snapshot(rig.engine).notices]
 
 
-def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
+def test_staff_start_a_song_at_the_menu_and_the_screen_shows_it(rig):
     menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
     assert rig.machine.memory.get(JukeboxKey.SONG) == 7
@@ -103,7 +103,7 @@ def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
     assert metric.value == 7
 
 
-def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
+def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
     """Its line of the menu, its page and its notice, as the screen of a machine that has it draws them."""
     menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
@@ -135,7 +135,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
         assert any(text.startswith(notice) for text in later)  # a lasting notice is repeated while it applies
 
 
-def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkeypatch):
+def test_its_texts_are_in_the_greeting_of_a_machine_with_the_feature(tmp_path, monkeypatch):
     greeted = []
 
     async def work(machine):
@@ -148,7 +148,7 @@ def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkey
     assert greeted[0].words == JUKEBOX.texts_by_language
 
 
-def test_words_that_are_not_in_every_language_or_another_s_are_refused():
+def test_texts_missing_in_a_language_or_declared_twice_are_refused():
     half = Feature(name="half", texts_by_language={"en": {"notice.half": "Half."}})
     with pytest.raises(InvariantError, match=r"half: the text 'notice\.half' is missing in 'fr'"):
         Features((*FEATURES.features, half))
@@ -158,7 +158,7 @@ def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     assert tuple(LOCALE_BY_LANGUAGE) == LANGUAGES
 
 
-def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(rig):
+def test_others_cannot_start_a_song_and_an_unexpected_event_is_recorded(rig):
     rig.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
     assert rig.notice == "refused.idle"
     rig.engine.handle(JukeboxEvent.SONG_OVER)
@@ -192,7 +192,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     assert left == {"began": 3, "kinds": ["song.started", "song.ended"]}
 
 
-def test_it_is_drawn_in_the_state_table():
+def test_its_rules_are_in_the_state_table():
     rows = [row for row in format_rule_table(WITH_JUKEBOX).splitlines() if "`song" in row]
     assert len(rows) == len(JUKEBOX.rules) == 2
     assert "`no_song_plays`" in rows[0]
@@ -200,7 +200,7 @@ def test_it_is_drawn_in_the_state_table():
     assert set(format_rule_table().splitlines()) < set(format_rule_table(WITH_JUKEBOX).splitlines())
 
 
-def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
+def test_the_audit_checks_its_entries_by_its_own_rules(rig, tmp_path):
     Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     rig.engine.handle(JukeboxEvent.SONG_OVER)
     rig.close()
@@ -212,7 +212,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
     assert all("no feature of the machine declares this kind of entry" in finding.why for finding in unknown)
 
 
-def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(rig):
+def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
     Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], rig.journal.entries())
     assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
@@ -225,7 +225,7 @@ def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(rig)
     assert [exception.code for exception in raised] == [0x71]
 
 
-def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(rig):
+def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
     before = rig.journal.sequence
     for record, why in (
         (SongStarted(song=0, persons=("1",)), r"song\.started: record: song is 0, not above zero"),
@@ -244,7 +244,7 @@ def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(rig):
     assert rig.journal.sequence == before
 
 
-def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(rig, tmp_path):
+def test_an_invalid_entry_of_the_feature_is_reported_by_the_audit(rig, tmp_path):
     """A machine that checks nothing has written it."""
     write_undeclared(
         rig.machine,
@@ -260,7 +260,7 @@ def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(rig, tmp_path)
     assert "record: volume is 11, a field that is not known" in finding.why
 
 
-def test_the_journal_s_manual_has_its_entries_with_their_texts():
+def test_the_journal_manual_has_its_entries_with_their_texts():
     page = format_entries(WITH_JUKEBOX)
     section = page.partition("### `song.started`")[2].partition("### ")[0]
     assert "Staff have started a song." in section
@@ -268,7 +268,7 @@ def test_the_journal_s_manual_has_its_entries_with_their_texts():
     assert "| `song` |" in section
 
 
-def test_an_authorised_clear_carries_over_what_it_remembers(rig, tmp_path):
+def test_an_authorised_clear_carries_over_its_stored_state(rig, tmp_path):
     Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     rig.close()
     carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
@@ -280,14 +280,14 @@ def test_an_authorised_clear_carries_over_what_it_remembers(rig, tmp_path):
     again.close()
 
 
-def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
+def test_a_machine_without_the_feature_stores_nothing_for_it(tmp_path):
     rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
         write_undeclared(rig.machine, "song.started", state={JukeboxKey.SONG: 7})
     rig.close()
 
 
-def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
+def test_an_invalid_declaration_is_refused_before_the_machine_starts():
     class Owed(Key):
         SONG = "song_owed", ClearAction.OWED, KeyOwner.PLAYER
 
@@ -332,7 +332,7 @@ def songs_paid_for(book, name):
     )
 
 
-def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
+def test_what_the_feature_owes_is_claimed_at_a_clear(tmp_path):
     tab = Feature(name="tab", storage_keys=Tab, contributions=(ClaimMaker(Tab.SONGS, songs_paid_for),))
     features = Features((*FEATURES.features, tab))
     check_claims_cover_owed_values(features)
@@ -351,7 +351,7 @@ def end_it_never(_machine, _event) -> None:
     """An effect of nothing."""
 
 
-def test_while_a_song_plays_the_machine_is_as_it_was(rig):
+def test_the_machine_stays_idle_while_a_song_plays(rig):
     assert rig.state is State.IDLE
     Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     assert rig.state is State.IDLE
