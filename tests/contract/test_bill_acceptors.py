@@ -31,7 +31,7 @@ def protocol(request) -> str:
 class TestEveryLine:
     """The whole life of notes over perfect, one-byte, lossy and delayed lines."""
 
-    def test_notes_are_credited_once_each(self, protocol, line):
+    def test_each_bill_is_credited_once(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line)
             for cents in (20_00, 5_00, 10_00, 20_00, 20_00, 5_00):
@@ -49,7 +49,7 @@ class TestEveryLine:
 
         jump(scene())
 
-    def test_a_ticket_is_read_and_kept(self, protocol, line):
+    def test_a_ticket_is_read_and_stacked(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line)
             await rig.idle()
@@ -63,7 +63,7 @@ class TestEveryLine:
 
         jump(scene())
 
-    def test_a_note_is_given_back(self, protocol, line):
+    def test_a_bill_is_returned_when_ordered(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line, decide="return")
             await rig.insert()
@@ -78,7 +78,7 @@ class TestEveryLine:
 
         jump(scene())
 
-    def test_the_wish_becomes_true(self, protocol, line):
+    def test_the_acceptor_follows_enable_and_disable(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line)
             await rig.advance_until(
@@ -97,7 +97,7 @@ class TestEveryLine:
 
 class TestRefusals:
     @pytest.mark.requirement("G-03")
-    def test_a_note_goes_back_when_the_machine_stops_before_its_order_is_recorded(self, protocol):
+    def test_a_bill_is_returned_when_stacking_may_not_be_ordered(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             rig.ledger.may_order_stacking = lambda: False
@@ -113,7 +113,7 @@ class TestRefusals:
         jump(scene())
 
     @pytest.mark.requirement("G-03")
-    def test_a_denomination_that_is_not_enabled_comes_back(self, protocol):
+    def test_a_bill_of_a_denomination_not_enabled_is_returned(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.insert(100_00)
@@ -145,7 +145,7 @@ class TestRefusals:
 
         jump(scene())
 
-    def test_a_machine_that_does_not_answer_keeps_nothing(self, protocol):
+    def test_a_bill_without_a_decision_of_the_machine_is_returned(self, protocol):
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert()
@@ -157,7 +157,7 @@ class TestRefusals:
 
         jump(scene())
 
-    def test_held_for_a_host_then_kept(self, protocol):
+    def test_a_bill_held_for_a_host_is_stacked_on_its_decision(self, protocol):
         async def scene():
             rig = BillRig(protocol, decide="hold")
             await rig.insert()
@@ -172,7 +172,7 @@ class TestRefusals:
 
         jump(scene())
 
-    def test_an_answer_to_an_earlier_escrow_is_ignored(self, protocol):
+    def test_a_decision_about_an_earlier_escrow_is_ignored(self, protocol):
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert(5_00)
@@ -187,7 +187,7 @@ class TestRefusals:
 
         jump(scene())
 
-    def test_a_note_the_acceptor_does_not_know_is_never_taken_and_the_others_are(self, protocol):
+    def test_a_denomination_unknown_to_the_acceptor_is_not_accepted_and_others_are(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             rig.driver.enable(frozenset({3_00, 20_00}))
@@ -203,7 +203,7 @@ class TestRefusals:
 class TestInterruptions:
     """Killing the machine and cutting the acceptor's power at every step: credit or return, never both."""
 
-    def test_killed_around_every_recording(self, protocol, line):
+    def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
         async def scene(die_at: int) -> bool:
             rig = BillRig(protocol, line, seed=die_at)
             rig.ledger.die_at = die_at
@@ -233,7 +233,7 @@ class TestInterruptions:
         assert deaths == 12 or (line == "lossy" and deaths >= 6)
 
     @at_moments
-    def test_killed_at_any_moment(self, protocol, line, every):
+    def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, protocol, line, every):
         """The machine dies and comes back at times spread over the whole life of a note."""
 
         async def scene(moment: float, pause: float) -> None:
@@ -257,7 +257,7 @@ class TestInterruptions:
                 jump(scene(step * 0.15, pause))
 
     @at_moments
-    def test_acceptor_loses_power_at_any_moment(self, protocol, every):
+    def test_a_power_loss_of_the_acceptor_at_any_moment_loses_and_doubles_nothing(self, protocol, every):
         async def scene(moment: float, pause: float, again: float, revend: bool) -> None:
             rig = BillRig(protocol)
             if protocol == "id003":
@@ -290,7 +290,7 @@ class TestInterruptions:
                 jump(scene(step * 0.12, pause, again, revend))
 
     @at_moments
-    def test_both_die_over_and_over(self, protocol, line, every):
+    def test_repeated_failures_of_machine_and_acceptor_lose_and_double_nothing(self, protocol, line, every):
         """Notes keep coming while machine and acceptor fail at random."""
 
         async def scene(seed: int) -> None:
@@ -331,7 +331,7 @@ class TestANoteNobodyCanAccountFor:
         rig.twin._paper = None
 
     @pytest.mark.parametrize("killed", [False, True])
-    def test_a_note_swallowed_in_a_power_cut_is_disputed_with_its_amount(self, protocol, killed):
+    def test_a_bill_lost_during_a_power_cut_is_disputed_with_its_amount(self, protocol, killed):
         async def scene(moment: float) -> None:
             rig = BillRig(protocol)
             await rig.insert()
@@ -384,7 +384,7 @@ class TestANoteNobodyCanAccountFor:
         for die_at in range(1, 13):
             jump(scene(die_at))
 
-    def test_a_note_it_said_it_gives_back_is_returned_also_after_a_restart(self, protocol):
+    def test_a_bill_reported_as_being_returned_is_a_return_also_after_a_restart(self, protocol):
         async def scene(killed: bool) -> None:
             rig = BillRig(protocol)
             await rig.insert()

@@ -34,7 +34,7 @@ def protocol(request) -> str:
 @pytest.mark.slow
 @pytest.mark.requirement("G-02", "G-05", "G-06")
 @pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 60, 10)], ids=str)
-def test_everything_fails_at_random(protocol, line, seeds):
+def test_random_failures_of_everything_lose_and_double_nothing(protocol, line, seeds):
     """Sessions of ten notes with random answers, deaths, power losses, silences and pulled cables."""
 
     async def scene(seed: int) -> None:
@@ -94,7 +94,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_jam(self, protocol):
+    def test_a_jam_is_reported_and_cleared(self, protocol):
         def begin(rig):
             rig.hand("jam")
             rig.hand("insert", amount_cents=20_00)
@@ -102,7 +102,7 @@ class TestFaults:
         self.fault(protocol, FaultCode.JAM, begin, lambda rig: rig.hand("clear"))
 
     @pytest.mark.requirement("G-01")
-    def test_box_removed(self, protocol):
+    def test_a_removed_box_is_reported_and_cleared(self, protocol):
         self.fault(
             protocol,
             FaultCode.STACKER_REMOVED,
@@ -110,19 +110,19 @@ class TestFaults:
             lambda rig: rig.hand("box", present=True),
         )
 
-    def test_box_full(self, protocol):
+    def test_a_full_box_is_reported_and_cleared(self, protocol):
         self.fault(
             protocol, FaultCode.STACKER_FULL, lambda rig: rig.hand("full"), lambda rig: rig.hand("clear")
         )
 
-    def test_failure(self, protocol):
+    def test_a_failure_is_reported_and_cleared(self, protocol):
         self.fault(protocol, FaultCode.FAILURE, lambda rig: rig.hand("fail"), lambda rig: rig.hand("clear"))
 
-    def test_cheat(self, protocol):
+    def test_a_cheat_attempt_is_reported(self, protocol):
         self.fault(protocol, FaultCode.CHEAT, lambda rig: rig.hand("cheat"), lambda rig: None)
 
     @pytest.mark.requirement("G-02")
-    def test_a_lie_is_not_credited(self, protocol):
+    def test_a_false_report_of_a_stacked_bill_is_disputed_and_not_credited(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
@@ -137,7 +137,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_silence_is_noticed_and_forgotten(self, protocol):
+    def test_a_silent_acceptor_is_reported_lost_and_used_again_after_it_replies(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
@@ -154,7 +154,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_cable_out_and_in(self, protocol):
+    def test_an_unplugged_cable_is_reported_and_no_bill_is_lost(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
@@ -171,7 +171,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_damaged_answers_are_told_and_survived(self, protocol):
+    def test_damaged_replies_are_reported_and_the_next_bill_is_credited(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
@@ -201,7 +201,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         await asyncio.sleep(0.5)
         return rig
 
-    def test_one_that_an_acceptor_gave_back_meanwhile_is_reported(self, protocol):
+    def test_a_held_ticket_returned_during_a_power_loss_is_reported(self, protocol):
         async def scene():
             rig = await self.held(protocol)
             rig.hand("power_off")
@@ -221,7 +221,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
 
     @pytest.mark.parametrize("answer", ["stack", "return"])
     @pytest.mark.parametrize("when", ["silent", "back"])
-    def test_one_that_has_stayed_is_the_same_and_its_answer_counts(self, protocol, answer, when):
+    def test_a_decision_about_a_held_ticket_is_carried_out_after_a_silence(self, protocol, answer, when):
         async def scene():
             rig = await self.held(protocol)
             rig.twin.escrow_seconds = None
@@ -253,7 +253,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
 
 @pytest.mark.requirement("G-02")
 @pytest.mark.parametrize("others", [7, -3])
-def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(others):
+def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
     """Swapped while a bill was on its way: the bill is in the old one, and an attendant is called."""
 
     async def scene():
@@ -280,7 +280,7 @@ def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(oth
 
 @pytest.mark.requirement("G-02", "G-05", "G-06")
 class TestInsideTheStacker:
-    def test_a_note_that_jams_on_its_way_to_the_box_is_not_credited(self, protocol):
+    def test_a_bill_that_jams_on_its_way_to_the_box_is_not_credited(self, protocol):
         """A technician takes it out by hand: no credit, and an attendant is told."""
 
         async def scene():
@@ -304,7 +304,7 @@ class TestInsideTheStacker:
 
         jump(scene())
 
-    def test_the_note_that_fills_the_box_is_credited(self, protocol):
+    def test_the_bill_that_fills_the_box_is_credited(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
@@ -322,7 +322,7 @@ class TestInsideTheStacker:
 
         jump(scene())
 
-    def test_a_box_pulled_while_stacking(self, protocol):
+    def test_a_box_removed_while_stacking_credits_the_bill_once(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
@@ -341,7 +341,7 @@ class TestInsideTheStacker:
 
         jump(scene())
 
-    def test_something_no_table_names_is_given_back(self, protocol):
+    def test_an_unknown_bill_in_escrow_is_returned(self, protocol):
         """A note the acceptor knows and the cabinet does not."""
 
         async def scene():
@@ -361,7 +361,7 @@ class TestInsideTheStacker:
         jump(scene())
 
     @pytest.mark.parametrize("what", ["note", "ticket"])
-    def test_an_acceptor_that_ignores_its_inhibits_keeps_nothing(self, protocol, what):
+    def test_a_bill_or_ticket_accepted_against_the_inhibits_is_returned(self, protocol, what):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
@@ -383,7 +383,7 @@ class TestInsideTheStacker:
 
 @pytest.mark.requirement("G-02", "G-05")
 @pytest.mark.parametrize("protocol", ["id003", "ebds"])
-def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the_first(protocol):
+def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_first(protocol):
     """A slow disk: by the time the order is durable the acceptor has given up and another note is in escrow."""
 
     async def scene():
@@ -411,7 +411,7 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
 
 @pytest.mark.requirement("G-02", "G-05")
 @pytest.mark.parametrize("protocol", ["id003", "ebds", "cctalk_bill"])
-def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_first(protocol):
+def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_first(protocol):
     """A busy computer: the acceptor's last word is two seconds old when the machine comes to read it."""
 
     async def scene():
@@ -441,7 +441,7 @@ def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_f
 
 
 @pytest.mark.requirement("G-02", "G-06")
-def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_goes_on():
+def test_an_ebds_acceptor_without_a_note_table_is_queried_a_few_times_and_used():
     """It answers the auxiliary question with an ordinary status, which knows no denominations."""
 
     async def scene():

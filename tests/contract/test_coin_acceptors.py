@@ -49,7 +49,7 @@ class CoinRig(DeviceRig):
 
 @pytest.mark.requirement("G-07")
 class TestCoinAcceptor:
-    def test_every_coin_once(self, line):
+    def test_each_coin_is_credited_once(self, line):
         async def scene():
             rig = CoinRig(line)
             await rig.ready()
@@ -63,7 +63,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_refused_coins_fall_through(self):
+    def test_refused_coins_fall_through_to_the_tray(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -81,7 +81,7 @@ class TestCoinAcceptor:
         jump(scene())
 
     @pytest.mark.requirement("G-09")
-    def test_the_diverter_sends_coins_to_the_box(self):
+    def test_the_diverter_sends_coins_to_the_box_when_ordered(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -99,7 +99,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_killed_machines_miss_no_coin(self, line):
+    def test_a_killed_machine_misses_no_coin(self, line):
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
             rig = CoinRig(line, seed)
@@ -122,7 +122,7 @@ class TestCoinAcceptor:
         for seed in range(5):
             jump(scene(seed))
 
-    def test_power_losses_lose_no_coin_unseen(self):
+    def test_a_coin_during_a_power_loss_is_credited_or_disputed(self):
         """A coin in the very instant before a power loss is either credited or told of."""
 
         async def scene(moment: float) -> None:
@@ -145,7 +145,7 @@ class TestCoinAcceptor:
         for step in range(40):
             jump(scene(0.2 + step * 0.01))
 
-    def test_more_coins_than_the_acceptor_remembers_are_told_of(self):
+    def test_more_coins_than_the_acceptor_stores_are_disputed(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -164,7 +164,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_a_coin_the_counter_does_not_know_is_not_credited(self):
+    def test_a_coin_missing_in_the_accept_counter_is_disputed_and_not_credited(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -229,7 +229,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_a_coin_in_the_wrong_lane_counts_and_is_told(self):
+    def test_a_coin_in_the_wrong_lane_is_credited_and_reported(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -246,7 +246,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_a_coin_that_comes_while_coins_are_refused_counts_and_is_told(self):
+    def test_a_coin_accepted_while_disabled_is_credited_and_reported(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -266,7 +266,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_coin_of_one_refused_value_is_uninvited(self):
+    def test_a_coin_of_a_value_not_enabled_is_credited_and_reported(self):
         """Also while the acceptor takes coins of other values."""
 
         async def scene():
@@ -287,7 +287,7 @@ class TestCoinAcceptor:
 
         jump(scene())
 
-    def test_silence_and_cable(self):
+    def test_silence_and_an_unplugged_cable_are_reported_and_recovered_from(self):
         async def scene():
             rig = CoinRig()
             await rig.ready()
@@ -313,7 +313,7 @@ class TestCoinAcceptor:
         ("cctalk_bill", b"Bill Validator"),
     ],
 )
-def test_a_twin_says_what_kind_of_equipment_it_is(protocol, category):
+def test_a_twin_reports_its_equipment_category(protocol, category):
     """Header 245, which every host asks first; written here from the protocol's description."""
 
     async def scene():
@@ -326,7 +326,7 @@ def test_a_twin_says_what_kind_of_equipment_it_is(protocol, category):
     jump(scene())
 
 
-def test_a_coin_twin_names_the_coin_of_each_slot():
+def test_a_coin_twin_reports_the_coin_of_each_slot():
     """Header 184: country, value and issue in six letters; dots for a slot that takes nothing."""
 
     async def scene():

@@ -24,7 +24,7 @@ IDENTITIES = {
 
 @pytest.mark.requirement("A-19")
 @pytest.mark.parametrize("protocol", IDENTITIES)
-def test_a_device_is_identified_by_what_it_states_itself(protocol):
+def test_a_device_is_identified_by_what_it_reports_itself(protocol):
     bench = DeviceWorkbench()
 
     async def scene():

@@ -21,7 +21,7 @@ from egm.testing.machine import MachineRig
     [(("hopper",), (300, 300)), (("printer",), (0, 600))],
     ids=["a hopper, until it is full", "no hopper"],
 )
-def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(tmp_path, devices, fell):
+def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, devices, fell):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     assert text.count("hopper_cents = 100\n") == 1
     place = tmp_path / "place.toml"

@@ -39,7 +39,7 @@ def notes(rig):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_jam_made_from_the_drawer_is_mended_from_it(protocol):
+def test_a_jam_caused_from_the_drawer_can_be_cleared_from_it(protocol):
     async def scene():
         rig = BillRig(protocol)
         await rig.idle()
@@ -63,7 +63,7 @@ def test_a_jam_made_from_the_drawer_is_mended_from_it(protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_the_bills_it_offers_are_those_the_acceptor_knows(protocol):
+def test_the_drawer_offers_the_bills_that_the_acceptor_knows(protocol):
     async def scene():
         rig = BillRig(protocol)
         assert notes(rig) == sorted(rig.driver.values_cents)[:6]

@@ -49,7 +49,7 @@ def named_kinds(text, kinds):
     }
 
 
-def test_no_kind_is_written_as_text_outside_its_declaration():
+def test_no_entry_kind_is_written_as_text_outside_its_declaration():
     found = {}
     for package in ("egm", "meters", "tools"):
         for file in sorted((ROOT / package).rglob("*.py")):
@@ -63,6 +63,6 @@ def test_no_kind_is_written_as_text_outside_its_declaration():
     assert sorted(BELOW.keys() - found.keys()) == [], "it names no kind any more"
 
 
-def test_a_kind_written_as_text_would_be_found():
+def test_the_search_finds_an_entry_kind_written_as_text():
     assert named_kinds('found = view.entries("bill.in")', KINDS) == {"bill.in"}
     assert named_kinds('BILL_IN = Entry(kind="bill.in", record=BillIn)', KINDS) == set()

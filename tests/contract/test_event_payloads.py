@@ -161,7 +161,7 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
                     yield f"{file}:{node.lineno}", event, payload
 
 
-def test_the_product_builds_each_event_with_its_payload():
+def test_the_product_builds_each_event_with_its_declared_payload():
     declared = {event.name: PAYLOADS[event].__name__ for event in PAYLOADS}
     built = [found for found in iter_built_events() if found[1] in declared]
     assert len(built) > 100
@@ -213,7 +213,7 @@ def list_field_values(field: FormField) -> list[str | int | None]:
 
 
 @pytest.mark.parametrize("form", FEATURES.list_contributions(Form), ids=lambda form: form.id)
-def test_whatever_is_entered_in_a_form_is_a_payload_of_its_event(form):
+def test_every_value_that_a_form_accepts_fits_the_payload_of_its_event(form):
     persons = {"form": form.id, "person": "4", "persons": ("4", "5")}
     filled = {field.name: list_field_values(field)[-1] for field in form.fields}
     for field in form.fields:
@@ -231,7 +231,7 @@ class UndeclaredEvent(EventName):
     SECOND = "second"
 
 
-def test_features_declare_the_payloads_of_their_events_once():
+def test_features_declare_the_payload_of_each_event_once():
     twice = Feature(name="twice", payload_classes={EventType.PLAY: NoData})
     with pytest.raises(InvariantError, match="the payload of play is declared twice"):
         Features((*FEATURES.features, twice))
@@ -275,9 +275,7 @@ def test_every_request_that_a_screen_can_send_becomes_an_event(name):
     ],
     ids=str,
 )
-def test_a_malformed_request_of_a_screen_is_refused_like_one_for_what_is_not_offered(
-    tmp_path, request_, refused
-):
+def test_a_malformed_request_of_a_screen_is_refused_like_an_unavailable_one(tmp_path, request_, refused):
     rig = MachineRig(tmp_path).boot()
     before = rig.journal.sequence
     rig.engine.submit(build_event_from_intent(Intent(**request_), PAYLOADS))

@@ -63,7 +63,7 @@ def iter_translations(data):
 
 @pytest.mark.requirement("C-10:a", "C-18")
 @pytest.mark.parametrize("name", list_table_games())
-def test_answers_have_texts_advice_and_figures_and_their_stakes_are_reserved(name):
+def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(name):
     texts = [Texts(language) for language in LOCALE_BY_LANGUAGE]
     for game, bet, wager, asked, added, display in play_rounds(name):
         options = {option for decision in asked for option in decision.options if isinstance(option, str)}
@@ -128,7 +128,7 @@ def choose_against_advice(decision):
 
 @pytest.mark.requirement("C-10:c")
 @pytest.mark.parametrize("name", ADVISED_GAMES)
-def test_answer_against_the_advice_changes_the_round(name):
+def test_a_decision_against_the_advice_changes_the_round(name):
     """With the same draws, some round ends otherwise if the player does not follow the advice."""
     game = load_game(name)
     rounds = [play_round(game, number, follow_advice) for number in range(ASKING)]

@@ -127,7 +127,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("kind", TABLE)
-def test_the_table_has_every_fault_that_a_driver_can_report(kind):
+def test_the_table_lists_every_fault_that_a_driver_can_report(kind):
     text = "".join((_DEVICES / module).read_text("utf-8") for module in SOURCES[kind])
     named = {FaultCode[name].value for name in re.findall(r"FaultCode\.([A-Z_]+)", text)}
     assert named | {"communication"} == set(TABLE[kind])
@@ -139,7 +139,7 @@ def texts():
 
 
 @pytest.mark.parametrize(("kind", "code", "state", "ends"), ROWS)
-def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, state, ends):
+def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, kind, code, state, ends):
     room = MachineRig(tmp_path).boot().insert(1000)
     lost = code == "communication"
     begins = LineLost(device="d", why="no answer") if lost else fault(code, active=True)
@@ -185,7 +185,7 @@ HANDS = {
 
 
 @pytest.mark.parametrize("code", [pytest.param(code, marks=shown("hopper", code)) for code in HANDS])
-def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, code):
+def test_a_mechanical_hopper_fault_during_a_payout_reaches_the_machine(tmp_path, code):
     """From the simulated mechanics over the real line and driver, as an event, into the machine."""
 
     async def scene():
@@ -206,7 +206,7 @@ def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, co
 @pytest.mark.parametrize(
     "code", [pytest.param(code, marks=shown("hopper", code)) for code in ("jam", "sensor_stuck", "cheat")]
 )
-def test_a_fault_of_a_hopper_at_rest_reaches_the_machine(tmp_path, code):
+def test_a_hopper_fault_without_an_open_payout_reaches_the_machine(tmp_path, code):
     """No payout is open: the fault itself is reported, and not what it did to the coins."""
 
     async def scene():
@@ -223,7 +223,7 @@ def test_a_fault_of_a_hopper_at_rest_reaches_the_machine(tmp_path, code):
 
 
 @pytest.mark.requirement("G-08:d")
-def test_an_extra_coin_of_a_hopper_is_told():
+def test_an_unordered_coin_of_a_hopper_is_disputed():
     async def scene():
         rig = DeviceRig("cctalk_hopper")
         rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
@@ -237,7 +237,7 @@ def test_an_extra_coin_of_a_hopper_is_told():
 
 
 @pytest.mark.requirement("G-08:e", "G-09")
-def test_coins_fall_into_the_box_while_the_hopper_is_full(tmp_path):
+def test_coins_are_routed_to_the_box_while_the_hopper_is_full(tmp_path):
     room = MachineRig(tmp_path, profile="generic", devices=("hopper",)).boot()
     assert are_coins_routed_to_hopper(room.machine)
     for active, takes in ((True, False), (False, True)):

@@ -144,9 +144,7 @@ def lay(rig, bets):
 # ---------------------------------------------------------------------------------- what may be bet
 @pytest.mark.requirement("C-04", "S-30", "P-01:b")
 @pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
-def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machine(
-    rig, game, section, bets, why
-):
+def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game, section, bets, why):
     assert section
     with pytest.raises(WagerError, match=re.escape(why)):
         rules_of(game).build_wager(sum(bets.values()), bets=bets)
@@ -157,7 +155,7 @@ def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machin
 
 
 @pytest.mark.parametrize("game", list_table_games())
-def test_the_forms_and_each_spot_with_what_it_needs_are_taken(game):
+def test_each_spot_is_accepted_with_the_bets_it_requires(game):
     rules = rules_of(game)
     for spot in rules.list_spots():
         shut = {other.id for other in rules.list_spots() if not other.open}
@@ -188,7 +186,7 @@ def at_most(rules, cents):
 
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("game", RAISED)
-def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(rig, game):
+def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game):
     machine = with_credit(rig(game), CREDIT_CENTS)
     rules = rules_of(game)
     for cents in machine.machine.denominations_cents[game]:
@@ -215,7 +213,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ri
 
 
 @pytest.mark.parametrize("game", RAISED)
-def test_a_round_begins_only_where_the_credit_pays_for_every_raise(rig, game):
+def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
     machine, rules = rig(game), rules_of(game)
     cents = machine.machine.selection.denomination_cents
     lead = lead_of(rules)
@@ -236,7 +234,7 @@ def test_a_round_begins_only_where_the_credit_pays_for_every_raise(rig, game):
 
 
 @pytest.mark.parametrize("game", RAISED)
-def test_certification_says_how_much_less_is_taken_than_is_printed(game):
+def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
     found = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
     rules, said = loaded.rules, [each.evidence for each in found if each.status is Status.NOTED]
@@ -246,7 +244,7 @@ def test_certification_says_how_much_less_is_taken_than_is_printed(game):
             assert any(f"at most {bets[lead.id]:,} of {lead.most:,} on {lead.id}:" in each for each in said)
 
 
-def test_the_check_of_a_cabinet_file_says_how_much_less_is_taken_than_is_printed(tmp_path):
+def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     machine = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
@@ -292,7 +290,7 @@ def filled(rules, wanted):
 
 @pytest.mark.requirement("G-09")
 @pytest.mark.parametrize("game", GAMES)
-def test_hosts_are_told_the_most_that_a_round_can_stake(rig, game):
+def test_hosts_read_the_highest_stake_of_a_round(rig, game):
     machine = rig(game)
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
     told = (
@@ -339,7 +337,7 @@ def stage_of(machine, theme, language):
 @pytest.mark.requirement("C-22", "S-04")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", list_table_games())
-def test_help_says_the_limits_of_the_spots(rig, theme, game, language):
+def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
     machine, rules = with_credit(rig(game), CREDIT_CENTS), rules_of(game)
     stage = stage_of(machine, theme, language)
     said = describe_bet_limits(stage)

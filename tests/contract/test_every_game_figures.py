@@ -79,7 +79,7 @@ def every_kind_of_bet(game):
 
 @pytest.mark.parametrize("count", STAKES)
 @pytest.mark.parametrize("name", TABLES)
-def test_no_stake_returns_less_than_the_least_that_is_stated(name, count):
+def test_no_stake_returns_less_than_the_stated_minimum(name, count):
     (games, stated), chance, held = tables_of(name), random.Random(20261124), set()
     for game in games:
         for spot in every_kind_of_bet(game):
@@ -97,7 +97,7 @@ def test_no_stake_returns_less_than_the_least_that_is_stated(name, count):
 
 @pytest.mark.parametrize("count", SETS)
 @pytest.mark.parametrize("name", TABLES)
-def test_no_bets_together_return_less_than_the_least_that_is_stated(name, count):
+def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count):
     """However much lies on the side of a least main bet: the corners of what may be staked."""
     (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
     for n in range(TRIED):
@@ -118,7 +118,7 @@ def test_no_bets_together_return_less_than_the_least_that_is_stated(name, count)
 
 @pytest.mark.requirement("B-12", "C-22")
 @pytest.mark.parametrize("name", list_shipped_games())
-def test_the_prize_table_is_whole(name):
+def test_the_prize_table_is_complete_and_adds_up_to_the_return(name):
     """Each prize can be won, each printed row is a prize, and the prizes add up to the return, exactly."""
     game = load_game(name)
     figures = analyse(game, Depth.PRIZES)
@@ -148,7 +148,7 @@ def theme():
 @pytest.mark.requirement("C-22", "O-02")
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, name, language):
+def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, name, language):
     """A side bet's return stood on the machine as the game's: 44.69 % of Let It Ride, whose main bet has 98.83."""
     game = load_game(name)
     told = build_game_view(game)
@@ -177,7 +177,7 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
         )
 
 
-def test_a_win_that_wins_nothing_is_remarked_on():
+def test_a_pay_row_that_pays_nothing_is_remarked_on():
     """Odds of 0:1 loaded without a word; no game of the library has them."""
     assert not [
         r

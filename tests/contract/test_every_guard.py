@@ -21,11 +21,11 @@ ROWS = [row for table in TABLES for row in table.ROWS]
         for row in ROWS
     ],
 )
-def test_a_guard_refuses_by_itself(row, tmp_path):
+def test_each_guard_alone_refuses_its_event(row, tmp_path):
     try_row(row, tmp_path)
 
 
-def test_every_guard_has_its_row():
+def test_every_guard_has_a_row_in_the_table():
     guards = {(name, get_refusal_code(guard)) for name, rule in RULES.items() for guard in rule.guards}
     shown = [(row.rule, row.guard) for row in ROWS]
     assert len(shown) == len(set(shown)), "a guard has two rows"

@@ -516,7 +516,7 @@ _PARSERS = {"json", "tomllib", "x509", "serialization"}
 @pytest.mark.requirement("I-15", "K-06")
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 @pytest.mark.parametrize("count", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)])
-def test_nothing_that_arrives_ends_a_reader_or_moves_anything(reader, count, tmp_path):
+def test_no_input_ends_a_reader_or_moves_money(reader, count, tmp_path):
     refused = reader(count, tmp_path)
     assert refused > count // 4, "most of it is malformed, and is refused where the reader counts"
 
@@ -536,7 +536,7 @@ def _parses(path):
     return False
 
 
-def test_every_module_that_parses_is_driven_here_or_says_why_not():
+def test_every_module_that_parses_is_tested_or_listed_with_a_reason():
     roots = (Path(egm.__file__).parent, Path(tools.floor.__file__).parent)
     top = Path(egm.__file__).parents[1]
     files = [file for root in roots for file in root.rglob("*.py") if "testing" not in file.parts]

@@ -147,14 +147,14 @@ def play_together(game, seed, count=SEATS):
 
 @pytest.mark.requirement("S-07", "S-20", "S-24", "S-52", "S-53")
 @pytest.mark.parametrize("name", SEATED_GAMES)
-def test_each_seat_is_settled_as_it_would_be_alone_with_its_cards(name):
+def test_each_seat_is_settled_as_if_it_played_alone_with_its_cards(name):
     check_rounds(load_game(name), range(ROUNDS))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", SEATED_GAMES)
-def test_a_hundred_thousand_hands_are_settled_as_alone(name, monkeypatch):
+def test_a_hundred_thousand_hands_are_settled_as_if_played_alone(name, monkeypatch):
     """The whole table plays; the advice, which settles nothing, is left out, and no hand is divided twice."""
     monkeypatch.setattr(PokerRules, "build_advice", lambda *_: {})
     divide = lru_cache(maxsize=64)(hands.list_settings)
@@ -229,7 +229,7 @@ def give_up(decision):
 
 
 @pytest.mark.parametrize("name", [name for name in DEALT_FACE_DOWN if name not in COMMON_HANDS])
-def test_a_seat_sees_nothing_of_cards_that_lie_face_down_before_another(name):
+def test_a_seat_sees_nothing_of_another_seats_face_down_cards(name):
     """The other seats have other cards, and what this seat's screen gets is the same to the last byte."""
     game = load_game(name)
     hidden = 0
@@ -264,7 +264,7 @@ def test_a_seat_sees_nothing_of_cards_that_lie_face_down_before_another(name):
 
 
 @pytest.mark.parametrize("name", SEATED_GAMES)
-def test_a_hand_says_whose_it_is_and_nobody_elses_is_ones_own(name):
+def test_each_hand_names_its_seat_and_only_the_viewers_hands_are_marked_own(name):
     game = load_game(name)
     for seat in range(SEATS):
         wagers = build_wagers(game, Random(seat))
@@ -275,7 +275,7 @@ def test_a_hand_says_whose_it_is_and_nobody_elses_is_ones_own(name):
         assert {hand["id"] for hand in hands if "seat" in hand and hand["id"].count("-") < 2} <= named
 
 
-def test_pai_gow_poker_has_cards_for_its_side_bet_on_those_that_remain():
+def test_pai_gow_poker_has_four_remaining_cards_for_its_side_bet():
     """Six players and the bank leave four cards of 53 (s. 48), however many play."""
     rules = load_game("quebec-pai-gow-poker").rules
     assert isinstance(rules, PaiGowPokerRules)

@@ -31,7 +31,7 @@ TROUBLES = {
 @pytest.mark.requirement("G-06", "G-15")
 @pytest.mark.parametrize("trouble", TROUBLES)
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_every_driver_gets_over_every_trouble(protocol, trouble):
+def test_every_driver_recovers_from_every_line_and_power_failure(protocol, trouble):
     (begin, values), (end, _), lost = TROUBLES[trouble]
     if trouble == "all answers damaged" and PROTOCOLS[protocol].kind == "ticket_printer":
         lost = None  # printers' answers carry no check: some damage still reads as an answer
@@ -61,7 +61,7 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_a_port_that_is_not_there_yet(protocol):
+def test_a_port_missing_at_start_is_reported_once_and_used_when_it_appears(protocol):
     """A machine may start before its devices are plugged in."""
 
     async def scene():
@@ -81,7 +81,7 @@ def test_a_port_that_is_not_there_yet(protocol):
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_every_twin_can_jam_lie_and_describe_itself(protocol):
+def test_every_twin_can_jam_report_falsely_and_describe_itself(protocol):
     async def scene():
         rig = DeviceRig(protocol)
         actions = rig.twin.list_actions()
@@ -94,7 +94,7 @@ def test_every_twin_can_jam_lie_and_describe_itself(protocol):
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_a_command_with_a_wrong_value_does_nothing_to_a_twin(protocol):
+def test_a_command_with_an_invalid_value_does_not_change_a_twin(protocol):
     async def scene():
         rig = DeviceRig(protocol)
         twin = rig.twin
@@ -125,7 +125,7 @@ def test_a_command_with_a_wrong_value_does_nothing_to_a_twin(protocol):
 
 @pytest.mark.requirement("G-06")
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_a_device_that_babbles_is_survived(protocol):
+def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_again(protocol):
     """Any bytes from the device: errors are told, nothing is credited, and good answers are heard again."""
 
     async def scene(seed: int) -> None:
@@ -155,7 +155,7 @@ def test_a_device_that_babbles_is_survived(protocol):
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_a_machine_that_babbles_is_survived(protocol):
+def test_random_bytes_to_a_twin_move_no_money(protocol):
     """Any bytes to a twin: it keeps to what its hands did."""
 
     async def scene() -> None:

@@ -41,7 +41,7 @@ def at_a_machine(folder, protocol):
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("where", ["before escrow", "on its way into the box"])
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
-def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_path, protocol, where):
+def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tmp_path, protocol, where):
     async def scene():
         room, rig = at_a_machine(tmp_path, protocol)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
@@ -80,7 +80,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
 
 @pytest.mark.requirement("G-08", "G-10")
 @pytest.mark.parametrize(("kind", "code"), [("hopper", "jam"), ("ticket_printer", "jam")])
-def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
+def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, code):
     device = {"hopper": "hopper", "ticket_printer": "printer"}[kind]
     room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
@@ -94,7 +94,7 @@ def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
 
 
 @pytest.mark.requirement("G-02")
-def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
+def test_a_disputed_amount_is_stated_with_its_fault(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
     room.ledger.dispute_lost_paper("nobody knows")
@@ -105,7 +105,7 @@ def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_words_say_amount_what_happens_and_who_comes(language):
+def test_the_notice_of_held_money_names_fault_amount_and_attendant(language):
     texts = Texts(language)
     said = format_fault(texts, "bill_acceptor.jam")
     attendant = {"en": "attendant", "fr": "préposé"}[language]

@@ -58,7 +58,7 @@ class HopperRig(DeviceRig):
 
 @pytest.mark.requirement("G-08")
 class TestHopper:
-    def test_pays_what_is_ordered(self, line):
+    def test_a_hopper_pays_the_ordered_coins(self, line):
         async def scene():
             rig = HopperRig(line)
             for number, coins in enumerate((1, 7, 40)):
@@ -73,7 +73,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_killed_around_every_recording(self, line):
+    def test_a_kill_around_every_record_loses_and_doubles_nothing(self, line):
         async def scene(die_at: int) -> None:
             rig = HopperRig(line, seed=die_at)
             rig.ledger.die_at = die_at
@@ -99,7 +99,7 @@ class TestHopper:
         for die_at in range(1, 30):  # some of them later than the last recording
             jump(scene(die_at))
 
-    def test_killed_at_any_moment(self, line):
+    def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
         async def scene(moment: float) -> None:
             rig = HopperRig(line, seed=int(moment * 100))
             await rig.advance_until(lambda: rig.of(LineRestored))
@@ -118,7 +118,7 @@ class TestHopper:
         for step in range(30):
             jump(scene(step * 0.07))
 
-    def test_power_lost_at_any_moment_counts_what_left(self):
+    def test_a_power_loss_at_any_moment_counts_the_coins_that_left(self):
         async def scene(moment: float) -> None:
             rig = HopperRig()
             await rig.advance_until(lambda: rig.of(LineRestored))
@@ -138,7 +138,7 @@ class TestHopper:
 
     @pytest.mark.parametrize("killed", [False, True])
     @pytest.mark.parametrize("strange", ["serial", "no count", "less than was seen"])
-    def test_another_hopper_in_its_place_is_not_believed(self, strange, killed):
+    def test_the_count_of_an_exchanged_hopper_is_not_used(self, strange, killed):
         """A technician swaps a hopper that stuck in the middle of a payout: what was seen to leave is paid."""
 
         async def scene():
@@ -174,7 +174,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_empty_is_a_short_pay(self):
+    def test_an_empty_hopper_ends_a_payout_short_and_is_reported(self):
         async def scene():
             rig = HopperRig()
             rig.hand("fill", coins=5)
@@ -194,7 +194,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_jam_is_told_and_counted(self):
+    def test_a_jam_ends_a_payout_with_the_counted_coins_and_is_reported(self):
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 8)
@@ -210,7 +210,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_runaway_is_counted_and_told(self):
+    def test_coins_beyond_the_order_are_counted_and_reported(self):
         async def scene():
             rig = HopperRig()
             rig.hand("runaway", coins=2)
@@ -227,7 +227,7 @@ class TestHopper:
         jump(scene())
 
     @pytest.mark.requirement("F-13:a")
-    def test_coins_nobody_ordered_are_told(self):
+    def test_coins_without_an_order_are_disputed(self):
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 2)
@@ -242,7 +242,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_emergency_stop(self):
+    def test_an_emergency_stop_ends_a_payout_with_the_counted_coins(self):
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 50)
@@ -257,7 +257,7 @@ class TestHopper:
         jump(scene())
 
     @pytest.mark.requirement("F-13:a")
-    def test_payout_that_was_given_up_is_stopped(self):
+    def test_the_hopper_of_an_abandoned_payout_is_stopped(self):
         """The count of a hopper that is still paying falls: its payout is closed, and no more coins may leave."""
 
         async def scene():
@@ -275,7 +275,7 @@ class TestHopper:
 
         jump(scene())
 
-    def test_one_payout_at_a_time(self):
+    def test_only_one_payout_may_be_open(self):
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 5)
@@ -294,7 +294,7 @@ class TestOneBus:
     """Coin acceptor and hopper on one wire, as most cabinets have them."""
 
     @pytest.mark.requirement("G-07", "G-08")
-    def test_coins_in_and_out_at_once(self, line):
+    def test_coins_are_accepted_and_paid_at_once_on_one_bus(self, line):
         async def scene():
             rig = DeviceRig("cctalk_coin", line)
             hopper_twin = PROTOCOLS["cctalk_hopper"].twin("hopper", rig.cable)

@@ -54,7 +54,7 @@ class BoardRig(DeviceRig):
 
 
 @pytest.mark.requirement("J-01")
-def test_every_door_has_a_sensor_of_its_own():
+def test_every_door_has_its_own_sensor():
     doors = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 
     async def scene() -> None:
@@ -73,7 +73,7 @@ def test_every_door_has_a_sensor_of_its_own():
 
 @pytest.mark.requirement("J-01", "J-04", "J-09", "J-16")
 class TestEveryLine:
-    def test_every_door_and_key_edge_in_order(self, line):
+    def test_every_door_and_key_change_is_reported_in_order(self, line):
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
             rig = BoardRig(line, seed)
@@ -99,7 +99,7 @@ class TestEveryLine:
         for seed in range(3):
             jump(scene(seed))
 
-    def test_presses_arrive_once_each(self, line):
+    def test_each_button_press_is_reported_once(self, line):
         async def scene():
             rig = BoardRig(line)
             await rig.known()
@@ -118,7 +118,7 @@ class TestEveryLine:
 
         jump(scene())
 
-    def test_outputs_become_what_was_wished(self, line):
+    def test_lamps_tower_and_bell_follow_the_drivers_outputs(self, line):
         async def scene():
             rig = BoardRig(line)
             await rig.known()
@@ -136,7 +136,7 @@ class TestEveryLine:
 
 class TestUnattended:
     @pytest.mark.requirement("J-01", "J-06", "A-24", "E-10")
-    def test_doors_opened_while_no_machine_ran_are_told(self, line):
+    def test_doors_opened_while_no_machine_ran_are_reported(self, line):
         async def scene():
             rig = BoardRig(line)
             await rig.known()
@@ -177,7 +177,7 @@ class TestUnattended:
         jump(scene())
 
     @pytest.mark.requirement("A-24", "E-10")
-    def test_edges_survive_the_boards_own_power_loss(self):
+    def test_door_changes_during_the_boards_power_loss_are_reported(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -196,7 +196,7 @@ class TestUnattended:
 
         jump(scene())
 
-    def test_a_press_nobody_heard_is_no_wish(self, line):
+    def test_a_press_while_no_machine_ran_is_discarded(self, line):
         async def scene():
             rig = BoardRig(line)
             await rig.known()
@@ -215,7 +215,7 @@ class TestUnattended:
 
         jump(scene())
 
-    def test_more_edges_than_the_board_keeps(self):
+    def test_more_changes_than_the_board_stores_are_reported_as_lost(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -231,7 +231,7 @@ class TestUnattended:
 
         jump(scene())
 
-    def test_a_board_that_forgot_is_believed_by_its_levels(self):
+    def test_the_levels_of_a_board_that_lost_its_memory_are_used(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -248,7 +248,7 @@ class TestUnattended:
 
         jump(scene())
 
-    def test_a_dead_machine_is_seen(self):
+    def test_a_board_without_a_machine_switches_its_lamps_off_and_shows_a_tilt(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -268,7 +268,7 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("hand", "code"), [("mains", FaultCode.POWER), ("battery", FaultCode.BATTERY_LOW)]
     )
-    def test_sensors(self, hand, code):
+    def test_mains_and_battery_faults_are_reported_and_cleared(self, hand, code):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -281,7 +281,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_damaged_answers_silence_and_cable(self):
+    def test_damaged_replies_silence_and_an_unplugged_board_are_recovered_from(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -302,7 +302,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_levels_that_no_edge_explains_are_believed(self):
+    def test_input_levels_without_a_recorded_change_are_used(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -313,7 +313,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_a_button_that_sticks_is_one_press(self):
+    def test_a_stuck_button_is_one_press(self):
         async def scene():
             rig = BoardRig()
             await rig.known()
@@ -325,7 +325,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_what_the_board_has_not_is_refused(self):
+    def test_an_unknown_lamp_or_tower_light_is_refused(self):
         async def scene():
             rig = BoardRig()
             with pytest.raises(ValueError, match="unknown disco"):
@@ -348,7 +348,7 @@ class TestHardMeters:
     def counted(rig: BoardRig) -> tuple[int, ...]:
         return tuple(rig.twin.describe()["hard_meters"])
 
-    def test_the_counters_come_to_what_they_should_and_stay(self, line):
+    def test_hard_meters_reach_their_totals_and_stop(self, line):
         async def scene() -> None:
             rig = BoardRig(line, 3)
             rig.driver.watch_hard_meters()
@@ -362,7 +362,7 @@ class TestHardMeters:
 
         asyncio.run(scene())
 
-    def test_a_driver_that_starts_again_doubles_nothing(self):
+    def test_a_restarted_driver_repeats_no_pulse(self):
         async def scene() -> None:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
@@ -378,7 +378,7 @@ class TestHardMeters:
 
         asyncio.run(scene())
 
-    def test_a_board_that_loses_its_power_goes_on_where_it_was(self):
+    def test_hard_meters_continue_after_the_boards_power_loss(self):
         async def scene() -> None:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
@@ -396,7 +396,7 @@ class TestHardMeters:
         asyncio.run(scene())
 
     @pytest.mark.parametrize("shows", [9, -1])
-    def test_a_counter_that_stands_apart_is_a_fault_and_is_not_driven(self, shows):
+    def test_a_hard_meter_that_differs_is_a_fault_and_is_not_driven(self, shows):
         """Ahead of the machine, or behind by more than a machine at work can owe."""
 
         async def scene() -> None:
@@ -420,7 +420,7 @@ class TestHardMeters:
 
         asyncio.run(scene())
 
-    def test_a_board_nobody_watches_is_asked_nothing(self):
+    def test_unused_hard_meters_are_not_queried(self):
         async def scene() -> None:
             rig = BoardRig()
             await rig.known()

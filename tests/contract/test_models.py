@@ -30,7 +30,7 @@ def validators_of(model):
     return {*decorators.model_validators, *decorators.field_validators}
 
 
-def test_no_model_hides_a_check_of_its_base_under_the_same_name():
+def test_no_model_replaces_a_validator_of_its_base_class():
     """Pydantic runs the last validator of a name only: a base class's check would silently be gone."""
     every = models()
     assert len(every) > 60
@@ -47,7 +47,7 @@ def test_no_model_hides_a_check_of_its_base_under_the_same_name():
     assert hidden == []
 
 
-def test_a_bet_of_sic_bo_keeps_the_checks_of_every_bet():
+def test_a_sic_bo_bet_inherits_the_checks_of_every_bet():
     from paytables.sicbo.schema import DiceBet
 
     assert "_check_limits" in validators_of(DiceBet)

@@ -29,7 +29,7 @@ def coin_rig(*, unanswered=None):
 @pytest.mark.requirement("G-09")
 @pytest.mark.parametrize("knows_paths", [True, False])
 @pytest.mark.parametrize("to_hopper", [True, False])
-def test_a_coin_of_which_no_path_is_said_is_booked_where_it_was_sent(to_hopper, knows_paths):
+def test_a_coin_without_a_reported_path_is_booked_where_it_was_sent(to_hopper, knows_paths):
     async def scene():
         rig, driver = coin_rig(unanswered=None if knows_paths else Header.SORTER_PATH)
         add = rig.twin._events.add
@@ -48,7 +48,7 @@ def test_a_coin_of_which_no_path_is_said_is_booked_where_it_was_sent(to_hopper, 
 
 
 @pytest.mark.requirement("G-15")
-def test_an_acceptor_without_an_accept_counter_is_shown_as_failed():
+def test_an_acceptor_without_an_accept_counter_is_reported_as_failed():
     async def scene():
         rig, _ = coin_rig(unanswered=Header.ACCEPT_COUNT)
         await asyncio.sleep(30)
@@ -64,7 +64,7 @@ def test_an_acceptor_without_an_accept_counter_is_shown_as_failed():
 
 @pytest.mark.parametrize("protocol", ["cctalk_coin", "cctalk_bill", "cctalk_hopper"])
 @pytest.mark.parametrize("header", [241, 192, 4, 249])
-def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
+def test_every_cctalk_twin_answers_identity_queries(protocol, header):
     async def scene():
         rig = DeviceRig(protocol)
         said = []
@@ -78,7 +78,7 @@ def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
     jump(scene())
 
 
-def test_an_id003_acceptor_stacks_by_either_command():
+def test_an_id003_acceptor_stacks_on_either_command():
     async def scene():
         rig = DeviceRig("id003")
         driver = create_driver_without_machine("id003", "bill", rig.serial_line(), rig.sink)

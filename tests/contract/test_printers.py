@@ -73,7 +73,7 @@ def protocol(request) -> str:
 
 @pytest.mark.requirement("G-10", "H-06")
 class TestContract:
-    def test_a_ticket_goes_through_every_state(self, protocol, line):
+    def test_a_ticket_is_printed_through_every_state(self, protocol, line):
         async def scene():
             rig = PrinterRig(protocol, line)
             for number in range(3):
@@ -93,7 +93,7 @@ class TestContract:
 
         jump(scene())
 
-    def test_the_ticket_holds_what_was_asked(self, protocol):
+    def test_the_printed_ticket_contains_the_ordered_fields(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
             rig.print_ticket(title="BILLET D'ENCAISSEMENT", amount="12,50 é")
@@ -128,7 +128,7 @@ class TestContract:
         jump(scene())
 
     @pytest.mark.parametrize("fields", [{"title": "line\nbreak"}, {"title": "snow ☃"}, {"missing": "x"}])
-    def test_what_cannot_be_printed_is_refused_before_anything_is_recorded(self, protocol, fields):
+    def test_a_ticket_that_cannot_be_printed_is_refused_before_it_is_recorded(self, protocol, fields):
         async def scene():
             rig = PrinterRig(protocol)
             if "missing" in fields:
@@ -161,7 +161,7 @@ class TestInterruptions:
             assert rig.complete() == 1
             assert rig.states() == WHOLE
 
-    def test_killed_around_every_recording(self, protocol, line):
+    def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
         async def scene(die_at: int) -> None:
             rig = PrinterRig(protocol, line, seed=die_at)
             rig.ledger.die_at = die_at
@@ -186,7 +186,7 @@ class TestInterruptions:
             jump(scene(die_at))
 
     @at_moments
-    def test_killed_at_any_moment(self, protocol, line, every):
+    def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, protocol, line, every):
         async def scene(moment: float, pause: float) -> None:
             rig = PrinterRig(protocol, line, seed=int(moment * 100))
             rig.print_ticket()
@@ -207,7 +207,7 @@ class TestInterruptions:
                 jump(scene(step * 0.2, pause))
 
     @at_moments
-    def test_printer_loses_power_at_any_moment(self, protocol, every):
+    def test_a_power_loss_of_the_printer_at_any_moment_prints_no_ticket_twice(self, protocol, every):
         async def scene(moment: float, pause: float) -> None:
             rig = PrinterRig(protocol)
             rig.print_ticket()
@@ -228,7 +228,9 @@ class TestInterruptions:
 
     @at_moments
     @pytest.mark.parametrize("hold", [False, True])
-    def test_machine_and_printer_lose_power_together(self, protocol, hold, every):
+    def test_a_ticket_after_a_common_power_loss_is_disputed_if_its_bar_code_is_uncertain(
+        self, protocol, hold, every
+    ):
         """A bar code that is done and forgotten is no bar code that was never done: a person decides."""
 
         async def scene(moment: float) -> None:
@@ -258,7 +260,7 @@ class TestInterruptions:
             jump(scene(step * 0.05))
         assert disputed == {S.DISPUTED}
 
-    def test_a_ticket_in_the_path_that_nothing_explains_is_no_failure(self, protocol):
+    def test_an_unexplained_ticket_in_the_path_is_disputed(self, protocol):
         """The printer says that no bar code was done, and something lies in its path all the same."""
 
         async def scene():
@@ -285,7 +287,7 @@ class TestFaults:
             (("fail", {}), ("clear", {}), FaultCode.FAILURE),
         ],
     )
-    def test_a_printer_that_cannot_print_is_waited_for_then_given_up(self, protocol, begin, end, code):
+    def test_a_ticket_fails_after_waiting_for_a_printer_that_cannot_print(self, protocol, begin, end, code):
         async def scene():
             rig = PrinterRig(protocol)
             rig.hand(begin[0], **begin[1])
@@ -320,7 +322,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_paper_low_is_only_told(self, protocol):
+    def test_low_paper_is_reported_and_the_ticket_is_printed(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
             rig.hand("paper", tickets=5)
@@ -332,7 +334,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_a_bar_code_done_before_the_ticket_does_not_count(self, protocol):
+    def test_a_bar_code_reported_before_the_ticket_does_not_count(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
             rig.hand("lie")
@@ -344,7 +346,7 @@ class TestFaults:
 
         jump(scene())
 
-    def test_silence_and_cable(self, protocol):
+    def test_silence_and_an_unplugged_cable_are_reported_and_recovered_from(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
             await rig.advance_until(lambda: rig.of(LineRestored))
@@ -367,7 +369,7 @@ class TestFaults:
 
 @pytest.mark.requirement("A-08", "G-06")
 @pytest.mark.parametrize("mended", [True, False])
-def test_a_fault_mended_while_the_machine_was_off_ends(protocol, mended):
+def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended):
     """Paper put in without power: nothing else would ever say that the printer may be used again."""
 
     async def scene():

@@ -24,7 +24,7 @@ from paytables.definition import LIBRARY
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
-def test_a_host_reads_and_acts(tmp_path: Path, framing: str) -> None:
+def test_a_host_reads_and_disables_and_enables_the_machine(tmp_path: Path, framing: str) -> None:
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
         for exception in (0x7A, 0x17, 0x00):
@@ -57,7 +57,7 @@ async def _signature(wire: Wire, seed: str) -> str:
 
 @pytest.mark.requirement("K-02")
 @pytest.mark.sas(polls="21")
-def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(
+def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It covers the cabinet's own games too."""
@@ -81,7 +81,7 @@ def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(
     with_machine(tmp_path, scenario, {"main": {"chirp": False}})
 
 
-def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
+def test_a_sas_line_works_over_a_network_serial_server(tmp_path: Path) -> None:
     server = socket.create_server(("127.0.0.1", 0))
     port = f"socket://127.0.0.1:{server.getsockname()[1]}"
 
@@ -99,7 +99,7 @@ def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
         with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": "lenient", "port": port}})
 
 
-def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: Path) -> None:
+def test_two_lines_reply_at_once_and_a_host_may_reconnect(tmp_path: Path) -> None:
     async def scenario(rig: Rig) -> None:
         first, second = rig.wire("first"), rig.wire("second")
         for _ in range(20):
@@ -118,7 +118,7 @@ def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: P
 
 
 @pytest.mark.requirement("A-05", "K-01")
-def test_a_host_is_told_of_the_journal_that_follows_a_clear(tmp_path: Path) -> None:
+def test_after_a_memory_clear_the_host_receives_events_of_the_new_journal(tmp_path: Path) -> None:
     (tmp_path / "sas-main.told").write_text("50000", encoding="ascii")  # as the cleared journal left it
     Journal.open(tmp_path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC)).close()
 
@@ -158,7 +158,7 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
-def test_a_port_by_name_is_opened_lost_and_opened_again(
+def test_a_named_port_is_opened_lost_and_opened_again(
     tmp_path: Path, framing: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     link = tmp_path / "port"

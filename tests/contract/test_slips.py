@@ -63,7 +63,7 @@ def said(ticket):
 
 @pytest.mark.requirement("E-10", "G-17")
 @pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
-def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, place, protocol):
+def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, place, protocol):
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 1)
@@ -111,7 +111,7 @@ def test_every_opening_of_the_logic_area_or_of_money_has_its_access_ticket(tmp_p
 
 
 @pytest.mark.requirement("E-10")
-def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
+def test_a_slip_that_cannot_be_printed_is_recorded_and_printed_later(tmp_path, place):
     async def scene(room, rig):
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         room.engine.handle(
@@ -135,7 +135,7 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
 
 
 @pytest.mark.requirement("G-17")
-def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
+def test_an_open_printer_chassis_without_staff_is_an_alarm(tmp_path):
     room = MachineRig(tmp_path, profile="monaco").boot()
     room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
     assert room.machine.active_faults["unidentified_opening"]["detail"] == "main"

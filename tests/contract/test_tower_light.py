@@ -120,13 +120,13 @@ async def read_tower(room, rig):
         ((won, called, tilt, door), {"jackpot", "service", "tilt", "door"}, True),
     ],
 )
-def test_the_tower_tells_what_stands_and_nothing_else(tmp_path, happenings, tower, bell):
+def test_the_tower_light_shows_the_active_conditions_only(tmp_path, happenings, tower, bell):
     assert lit_after(tmp_path, *happenings) == (tower, bell)
 
 
 @pytest.mark.requirement("J-09", "F-06:a")
 @pytest.mark.parametrize("position", [1, 2])
-def test_the_tower_of_the_machine_tells_a_jackpot_of_every_position(tmp_path, position):
+def test_the_tower_light_shows_a_jackpot_of_any_position(tmp_path, position):
     async def scene():
         rig = BoardRig()
         first = MachineRig(tmp_path, position=Position(1, 2), chance=ScriptedChance(*LANTERNS))

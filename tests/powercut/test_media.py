@@ -92,18 +92,18 @@ def lose_at_random(folder, times, seed):
 
 
 @pytest.mark.requirement("A-02", "A-08")
-def test_a_medium_lost_whole_at_any_instant_loses_and_makes_up_nothing(tmp_path):
+def test_a_medium_lost_at_any_instant_loses_and_invents_nothing(tmp_path):
     lose_at_random(tmp_path, 30, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A-02", "A-08")
-def test_five_hundred_media_lost(tmp_path):
+def test_five_hundred_lost_media_lose_and_invent_nothing(tmp_path):
     lose_at_random(tmp_path, 500, seed=2)
 
 
 # ---------------------------------------------------------------------------------------------- missing, exchanged
-def test_an_absent_second_medium_is_not_rebuilt_but_waited_for_or_done_without(tmp_path, closed):
+def test_a_missing_second_medium_is_not_recreated_but_omitted_on_request(tmp_path, closed):
     lost = without(closed, tmp_path / "two")
     with pytest.raises(MediumMissing, match="no medium of this machine"):
         Player(tmp_path, lost).open()
@@ -127,7 +127,7 @@ def test_an_absent_second_medium_is_not_rebuilt_but_waited_for_or_done_without(t
     journal.close()
 
 
-def test_a_blank_first_medium_is_made_again_and_somebody_is_to_see_to_it(tmp_path, closed):
+def test_a_blank_first_medium_is_rebuilt_and_reported_until_acknowledged(tmp_path, closed):
     lost = without(closed, tmp_path / "one")
     journal = Player(tmp_path, lost).open()
     check_money(journal, SESSION)
@@ -136,7 +136,7 @@ def test_a_blank_first_medium_is_made_again_and_somebody_is_to_see_to_it(tmp_pat
     assert Player(tmp_path, lost).run(())
 
 
-def test_the_medium_of_another_machine_is_left_alone(tmp_path, closed):
+def test_the_medium_of_another_machine_is_not_changed(tmp_path, closed):
     other = Disk()
     assert Player(tmp_path, other).run(SESSION[:3])
     mixed = taken_from(closed, other, tmp_path / "two")
@@ -151,7 +151,7 @@ def test_the_medium_of_another_machine_is_left_alone(tmp_path, closed):
     assert {p: bytes(i.seen) for p, i in mixed.names.items() if tmp_path / "two" in p.parents} == before
 
 
-def test_a_medium_that_was_replaced_is_known_when_it_comes_back(tmp_path, closed):
+def test_a_replaced_medium_is_recognised_when_it_returns(tmp_path, closed):
     old = copy.deepcopy(closed)
     now = without(closed, tmp_path / "two")
     replace_second(SimStorage(now), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
@@ -175,7 +175,7 @@ def test_a_medium_that_was_replaced_is_known_when_it_comes_back(tmp_path, closed
     journal.close()
 
 
-def test_two_media_that_were_never_together_are_not_put_together(tmp_path, closed):
+def test_two_media_never_used_together_are_refused(tmp_path, closed):
     one, other = without(closed, tmp_path / "two"), without(closed, tmp_path / "one")
     replace_second(SimStorage(one), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
     assert Player(tmp_path, one).run(())
@@ -184,7 +184,7 @@ def test_two_media_that_were_never_together_are_not_put_together(tmp_path, close
         Player(tmp_path, taken_from(other, one, tmp_path / "two")).open()
 
 
-def test_media_in_each_other_s_place_are_said_to_be_and_not_touched(tmp_path, closed):
+def test_swapped_media_are_reported_and_not_changed(tmp_path, closed):
     swapped = copy.deepcopy(closed)
     one, two = (swapped.names[tmp_path / name / LABEL_FILE_NAME] for name in ("one", "two"))
     swapped.names[tmp_path / "one" / LABEL_FILE_NAME], swapped.names[tmp_path / "two" / LABEL_FILE_NAME] = (
@@ -207,7 +207,7 @@ def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
     assert (made.machine, made.name) == (good.machine, good.name)
 
 
-def test_a_machine_from_before_labels_gets_them(tmp_path, closed):
+def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):
     for name in ("one", "two"):
         del closed.names[tmp_path / name / LABEL_FILE_NAME]
     head = tmp_path / "two" / "journal.head"
@@ -251,7 +251,7 @@ def running(tmp_path):
 
 
 @pytest.mark.requirement("A-05", "E-13")
-def test_a_tail_cut_without_the_key_is_refused_though_the_first_copy_is_gone(tmp_path, running):
+def test_a_tail_cut_off_without_the_key_is_refused_even_without_the_first_copy(tmp_path, running):
     cut = drop(cut_short(running, tmp_path), "journal.sqlite")
     one, two = (tmp_path / name / "journal.head" for name in ("one", "two"))
     only_second = copy.deepcopy(cut)
@@ -270,7 +270,7 @@ def test_a_tail_cut_without_the_key_is_refused_though_the_first_copy_is_gone(tmp
 
 
 @pytest.mark.requirement("A-05", "E-13")
-def test_the_last_entry_is_not_cut_by_wiping_the_newest_slot_of_each_head(tmp_path, running):
+def test_wiping_the_newest_slot_of_each_head_does_not_hide_a_removed_entry(tmp_path, running):
     """A slot torn by a power cut was being written for an entry that both copies have: one cut has not."""
     cut = drop(cut_short(running, tmp_path), "journal.sqlite")
     for name in ("one", "two"):
@@ -282,7 +282,7 @@ def test_the_last_entry_is_not_cut_by_wiping_the_newest_slot_of_each_head(tmp_pa
 
 
 @pytest.mark.requirement("A-05")
-def test_nothing_of_an_entry_is_on_the_second_medium_before_the_first_has_it_for_good(tmp_path):
+def test_an_entry_is_written_to_the_second_medium_only_after_it_is_durable_on_the_first(tmp_path):
     """Whoever owns the second medium reads no outcome that pulling the plug could still undo."""
     disk = Disk()
     journal = Player(tmp_path, disk).open()
@@ -308,14 +308,14 @@ def test_nothing_of_an_entry_is_on_the_second_medium_before_the_first_has_it_for
 
 
 @pytest.mark.requirement("A-05")
-def test_two_whole_copies_without_any_head_are_not_believed(tmp_path, closed):
+def test_two_intact_copies_without_any_head_are_rejected(tmp_path, closed):
     with pytest.raises(JournalDamaged, match="every journal head"):
         Player(tmp_path, drop(closed, "journal.head")).open()
 
 
 @pytest.mark.requirement("A-02")
 @pytest.mark.parametrize("which", ["one", "two"])
-def test_one_head_missing_is_mended_and_recorded(tmp_path, closed, which):
+def test_a_missing_head_is_repaired_and_recorded(tmp_path, closed, which):
     path = tmp_path / which / "journal.head"
     del closed.names[path]
     journal = Player(tmp_path, closed).open()
@@ -325,7 +325,7 @@ def test_one_head_missing_is_mended_and_recorded(tmp_path, closed, which):
 
 
 @pytest.mark.requirement("A-05")
-def test_a_journal_wiped_beside_its_labels_is_not_begun_again(tmp_path, closed):
+def test_a_journal_wiped_beside_its_labels_is_not_started_again(tmp_path, closed):
     wiped = drop(closed, "journal.", "0")
     with pytest.raises(JournalDamaged):
         Player(tmp_path, wiped).open()

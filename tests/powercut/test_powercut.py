@@ -22,7 +22,7 @@ def operations(folder):
 @pytest.mark.requirement("A-08", "D-15", "A-01")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
 @every_nth(29)
-def test_a_cut_at_an_operation_loses_and_makes_up_nothing(tmp_path, survival, every):
+def test_a_power_cut_at_an_operation_loses_and_invents_nothing(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     last = operations(tmp_path)
     assert last > 100
@@ -32,7 +32,7 @@ def test_a_cut_at_an_operation_loses_and_makes_up_nothing(tmp_path, survival, ev
 
 
 @pytest.mark.requirement("A-08")
-def test_a_second_cut_during_recovery_changes_nothing(tmp_path):
+def test_a_second_power_cut_during_recovery_changes_nothing(tmp_path):
     last = operations(tmp_path)
     rng = random.Random(1)
     for n in range(40):
@@ -47,7 +47,7 @@ def test_a_second_cut_during_recovery_changes_nothing(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.requirement("A-08")
-def test_many_seeds_of_lost_torn_and_reordered_writes(tmp_path):
+def test_lost_torn_and_reordered_writes_of_many_seeds_lose_nothing(tmp_path):
     last = operations(tmp_path)
     rng = random.Random(2)
     for n in range(3000):

@@ -100,7 +100,7 @@ def operations(folder):
 
 
 @pytest.mark.requirement("A-08", "D-15")
-def test_cuts_while_entries_move_lose_and_make_up_nothing(tmp_path, capsys):
+def test_power_cuts_while_entries_are_archived_lose_and_invent_nothing(tmp_path, capsys):
     """A sample of the operations, another part of the unsynced writes each time; all of them in the slow tier."""
     last = operations(tmp_path)
     rng = random.Random(5)
@@ -113,7 +113,7 @@ def test_cuts_while_entries_move_lose_and_make_up_nothing(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.requirement("A-08", "D-15")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0])
-def test_a_cut_at_every_operation_while_entries_move(tmp_path, survival):
+def test_a_power_cut_at_every_operation_of_archiving_loses_nothing(tmp_path, survival):
     cuts = 0
     while cut(tmp_path, cuts + 1, survival, seed=cuts):
         cuts += 1
@@ -122,7 +122,7 @@ def test_a_cut_at_every_operation_while_entries_move(tmp_path, survival):
 
 @pytest.mark.slow
 @pytest.mark.requirement("A-08")
-def test_two_cuts_while_entries_move(tmp_path):
+def test_two_power_cuts_while_entries_are_archived_lose_nothing(tmp_path):
     last = operations(tmp_path)
     rng = random.Random(6)
     for n in range(600):

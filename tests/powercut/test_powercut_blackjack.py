@@ -169,5 +169,5 @@ def recalled(rig):
 
 @pytest.mark.requirement("A-08", "D-15", "I-09", "E-03")
 @every_nth(199)
-def test_a_cut_in_four_hands_doubled_and_insured_settles_them_once(tmp_path, capsys, every):
+def test_a_power_cut_with_four_hands_doubled_and_insured_settles_them_once(tmp_path, capsys, every):
     assert cut_everywhere(lambda disk: Fours(tmp_path / "state", disk), capsys, every) > 60

@@ -122,7 +122,7 @@ class Blackjack(LifeOfSeats):
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "E-03")
 @every_nth(193, slow=5)
-def test_a_cut_in_a_round_of_three_seats_settles_each_once(tmp_path, capsys, every):
+def test_a_power_cut_in_a_round_of_three_seats_settles_each_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Blackjack(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Blackjack.SEATS + 1)) if every == 5 else Blackjack.SEATS in begun

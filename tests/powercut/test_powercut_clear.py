@@ -75,7 +75,7 @@ def is_cleared(folder: Path, storage: SimStorage) -> bool:
 @pytest.mark.requirement("A-05", "A-08", "F-06")
 @pytest.mark.parametrize("again", [False, True], ids=["once", "once more while it is finished"])
 @every_nth(89)
-def test_a_cut_in_a_clear_loses_and_doubles_nothing(tmp_path, capsys, again, every):
+def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsys, again, every):
     ready = Disk()
     before = owing(tmp_path, ready)
     assert len(before) == 2

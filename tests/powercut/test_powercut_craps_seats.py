@@ -138,7 +138,7 @@ class Craps(LifeOfSeats):
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "F-06")
 @every_nth(97, slow=3)
-def test_a_cut_in_a_throw_of_three_seats_decides_each_bet_once(tmp_path, capsys, every):
+def test_a_power_cut_in_a_throw_of_three_seats_settles_each_bet_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Craps(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Craps.SEATS + 1)) if every == 3 else len(begun) > 1

@@ -48,7 +48,7 @@ def measure(world: World) -> tuple[int, int]:
 
 
 @pytest.mark.requirement("H-08", "K-09")
-def test_without_a_fault_everything_goes_round(world):
+def test_a_host_session_without_a_fault_transfers_and_redeems_everything(world):
     bytes_, entries = measure(world)
     assert bytes_ > 300
     assert entries > 12
@@ -59,7 +59,7 @@ def test_without_a_fault_everything_goes_round(world):
 
 @pytest.mark.requirement("A-08", "H-07", "H-08", "K-09")
 @pytest.mark.parametrize("strike", CABLE)
-def test_a_fault_at_a_byte_on_the_cable(world, strike):
+def test_a_fault_at_some_bytes_on_the_cable_loses_and_doubles_no_money(world, strike):
     bytes_, _ = measure(world)
     first = random.Random(f"2026 {strike}").randrange(STEP[strike])
     struck = 0
@@ -73,7 +73,7 @@ def test_a_fault_at_a_byte_on_the_cable(world, strike):
 
 @pytest.mark.requirement("A-08", "H-07", "H-08", "K-09")
 @pytest.mark.parametrize("strike", JOURNAL)
-def test_a_cut_at_every_entry_of_the_journal(world, strike):
+def test_a_power_cut_at_every_journal_entry_loses_and_doubles_no_host_money(world, strike):
     _, entries = measure(world)
     for at in range(1, entries + 1):
         fault = Fault(strike, at)
@@ -86,7 +86,7 @@ def test_a_cut_at_every_entry_of_the_journal(world, strike):
 @pytest.mark.timeout(3600)
 @pytest.mark.requirement("A-08", "H-07", "H-08", "K-09")
 @pytest.mark.parametrize("strike", CABLE)
-def test_a_fault_at_every_byte_on_the_cable(world, strike):
+def test_a_fault_at_every_byte_on_the_cable_loses_and_doubles_no_money(world, strike):
     bytes_, _ = measure(world)
     struck = 0
     for at in range(bytes_):

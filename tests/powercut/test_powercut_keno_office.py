@@ -77,7 +77,7 @@ class Evening:
 
 @pytest.mark.requirement("M-16", "M-06")
 @pytest.mark.parametrize("survival", [pytest.param(0.0, marks=pytest.mark.slow), 0.5])
-def test_a_cut_at_any_operation_loses_nothing_that_was_done(tmp_path, survival):
+def test_a_power_cut_of_a_keno_office_loses_and_repeats_nothing(tmp_path, survival):
     dice, cuts, at, whole = random.Random(5), 0, 1, False
     while not whole:
         folder = tmp_path / str(at)

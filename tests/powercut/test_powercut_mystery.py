@@ -116,5 +116,5 @@ class Mystery(Life):
 @pytest.mark.requirement("A-08", "I-09")
 @pytest.mark.parametrize("late", [False, True], ids=["with its game", "after its game"])
 @every_nth(19)
-def test_a_cut_pays_the_prize_once(tmp_path, late, capsys, every):
+def test_a_power_cut_pays_a_mystery_prize_once(tmp_path, late, capsys, every):
     assert cut_everywhere(lambda disk: Mystery(tmp_path, disk, late=late), capsys, every) > 20

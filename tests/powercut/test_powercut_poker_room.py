@@ -94,7 +94,7 @@ class Stud(Poker):
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
 @every_nth(127, slow=5)
-def test_a_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every):
+def test_a_power_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Poker(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Poker.SEATS + 1)) if every == 5 else Poker.SEATS in begun
@@ -103,7 +103,7 @@ def test_a_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every)
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
-def test_a_cut_on_any_street_of_stud_settles_the_pot_once(tmp_path, capsys):
+def test_a_power_cut_on_any_street_of_stud_settles_the_pot_once(tmp_path, capsys):
     begun = set()
     cut_everywhere(lambda disk: Stud(tmp_path, disk, begun), capsys, every=11)
     assert {0, Stud.SEATS} <= begun

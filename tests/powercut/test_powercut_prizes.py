@@ -62,5 +62,5 @@ class Prizes(Life):
 @pytest.mark.requirement("A-08", "D-15", "F-06")
 @pytest.mark.parametrize("cash", [False, True], ids=["handed over", "its value"])
 @every_nth(19)
-def test_a_cut_leaves_the_prize_or_its_value_once(tmp_path, cash, capsys, every):
+def test_a_power_cut_leaves_a_prize_in_kind_or_its_value_once(tmp_path, cash, capsys, every):
     assert cut_everywhere(lambda disk: Prizes(tmp_path, disk, cash=cash), capsys, every) > 20

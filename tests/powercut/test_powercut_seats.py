@@ -46,7 +46,7 @@ class Seats(LifeOfSeats):
 
 @pytest.mark.requirement("A-08", "O-01", "F-06")
 @every_nth(127)
-def test_a_cut_at_any_operation_leaves_each_seat_his_stake_or_his_game(tmp_path, capsys, every):
+def test_a_power_cut_leaves_each_of_four_seats_its_stake_or_its_game(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Seats(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Seats.SEATS + 1)) if every == 1 else len(begun) > 1

@@ -60,5 +60,5 @@ class Jackpot(Life):
 
 @pytest.mark.requirement("A-08", "I-09", "I-14")
 @every_nth(107)
-def test_a_cut_in_a_side_bet_or_its_hit_feeds_and_pays_the_level_once(tmp_path, capsys, every):
+def test_a_power_cut_in_a_side_bet_feeds_and_pays_the_level_once(tmp_path, capsys, every):
     assert cut_everywhere(lambda disk: Jackpot(tmp_path / "state", disk), capsys, every) > 60

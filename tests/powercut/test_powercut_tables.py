@@ -86,6 +86,8 @@ def _drawn(record):
 
 @pytest.mark.requirement("A-08", "D-15", "B-08")
 @every_nth(89)
-def test_a_cut_in_raise_push_or_standing_bet_counts_each_stake_once(tmp_path, monkeypatch, capsys, every):
+def test_a_power_cut_in_a_raise_push_or_standing_bet_counts_each_stake_once(
+    tmp_path, monkeypatch, capsys, every
+):
     offer(monkeypatch)
     assert cut_everywhere(lambda disk: Evening(tmp_path / "state", disk), capsys, every) > 100

@@ -61,7 +61,7 @@ class Instead(Life):
 
 @pytest.mark.requirement("A-08", "F-08", "F-09")
 @every_nth(41)
-def test_a_cut_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys, every):
+def test_a_power_cut_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys, every):
     at = 0
     for at, found in cuts(lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk(), every):
         assert Instead(tmp_path / str(at), found).run()

@@ -129,13 +129,13 @@ def cut_once(folder, operation, survival, seed):
 @pytest.mark.requirement("A-08", "H-07", "H-08")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
 @every_nth(13)
-def test_a_cut_at_an_operation(tmp_path, survival, every):
+def test_a_power_cut_at_an_operation_loses_and_doubles_no_ticket(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     end = next(at for at in count(first, every) if not cut_once(tmp_path, at, survival, seed=at))
     assert end > 40
 
 
-def test_the_session_without_a_cut(tmp_path):
+def test_a_ticket_session_without_a_power_cut_ends_in_the_expected_states(tmp_path):
     disk = Disk()
     session = Session(tmp_path, disk, 1)
     assert session.run()

@@ -96,7 +96,7 @@ class Trente(LifeOfSeats):
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "P-07")
 @every_nth(83, slow=2)
-def test_a_cut_in_a_refait_of_two_seats_leaves_each_his_own_and_both_one_shoe(tmp_path, capsys, every):
+def test_a_power_cut_in_a_refait_settles_both_seats_from_one_shoe(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Trente(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Trente.SEATS + 1)) if every == 2 else len(begun) > 1

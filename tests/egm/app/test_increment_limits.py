@@ -12,7 +12,7 @@ from meters import ExcessiveIncrement, Transaction, Transfer
 @pytest.mark.requirement("A-26")
 @pytest.mark.parametrize("place", ["quebec-vlt", "generic", "quebec-casino", "monaco"])
 @pytest.mark.parametrize(("source", "most_cents"), [("world:bill", 1_000_000), ("world:coin", 100_000)])
-def test_no_meter_moves_further_at_once_than_the_place_allows(tmp_path, place, source, most_cents):
+def test_no_meter_moves_at_once_by_more_than_the_jurisdiction_allows(tmp_path, place, source, most_cents):
     """New Zealand, 3.3.19a: $1,000 in coins, $10,000 in bills; Québec's video lotteries take no coins."""
     if (place, source) == ("quebec-vlt", "world:coin"):
         assert not load_profile(place).coins.accepted_cents

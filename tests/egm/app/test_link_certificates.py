@@ -29,7 +29,7 @@ def faults(folder, serial, *, certificate="", key="", authority=""):
 
 
 @pytest.mark.requirement("I-15:a", "K-07")
-def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_taken(tmp_path):
+def test_only_the_machines_own_certificate_from_the_links_authority_is_accepted(tmp_path):
     floor, other = tmp_path / "floor", tmp_path / "other"
     for folder in (floor, other):
         folder.mkdir()

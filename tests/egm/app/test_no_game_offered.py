@@ -14,7 +14,7 @@ from paytables.definition import LIBRARY
 
 @pytest.mark.requirement("Q-21")
 @pytest.mark.parametrize("games", [("poor-keno",), ("poor-keno", "maple-classic")], ids=["alone", "beside"])
-def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_path, monkeypatch, games):
+def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_path, monkeypatch, games):
     state = StateFolder(tmp_path / "state")
     state.prepare()
     text = (LIBRARY / "aurora-keno.toml").read_text("utf-8")

@@ -9,13 +9,13 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
 
 
-def test_a_bus_is_asked_before_what_could_take_its_echo_for_an_answer():
+def test_bus_protocols_are_probed_before_those_that_accept_an_echo():
     buses = [PROTOCOLS[name].is_bus for name in PROBING_ORDER]
     assert buses == sorted(buses, reverse=True)
 
 
 @pytest.mark.slow
-def test_a_hopper_on_a_line_that_hears_itself_is_no_bill_acceptor(tmp_path):
+def test_a_hopper_on_a_line_with_echo_is_not_taken_for_a_bill_acceptor(tmp_path):
     async def find():
         twins = []
         for name in ("cctalk_hopper", "id003", "ioboard"):

@@ -12,7 +12,7 @@ from tools.dev.simulation.world import World
 QUIET_SECONDS = 20.0
 
 
-def test_the_screen_is_told_of_the_last_entry_whoever_wrote_it(tmp_path):
+def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
     """A bill's confirmation and a ticket's taking are written by their drivers' ledgers, after the event."""
     told = []
 

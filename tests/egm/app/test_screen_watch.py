@@ -13,7 +13,7 @@ from egm.links.screen.server import ScreenServer
 from egm.testing.machine import MachineRig
 
 
-def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
+def test_without_a_stable_screen_the_machine_is_out_of_service(tmp_path):
     rig = MachineRig(tmp_path).boot()
     audiences = [1, 1]
     watch = ScreenWatch(rig.machine, rig.happen, lambda: audiences)
@@ -54,7 +54,7 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
         (600, 19, State.IDLE),
     ],
 )
-def test_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_not(tmp_path, up, down, state):
+def test_a_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_not(tmp_path, up, down, state):
     rig = MachineRig(tmp_path).boot()
     audience = [1]
     watch = ScreenWatch(rig.machine, rig.happen, lambda: audience)
@@ -67,7 +67,7 @@ def test_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_not
     rig.close()
 
 
-def test_a_screen_that_hangs_is_none_though_it_keeps_its_socket(tmp_path):
+def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
     """One that makes no promise to say that it lives is believed as long as it is linked."""
     token, now_s = tmp_path / "token", [100.0]
     server = ScreenServer(
@@ -105,7 +105,7 @@ def test_a_screen_that_hangs_is_none_though_it_keeps_its_socket(tmp_path):
     asyncio.run(visit())
 
 
-def test_who_only_looks_on_is_no_screen(tmp_path):
+def test_an_observer_does_not_count_as_a_screen(tmp_path):
     """An update that waits for an idle machine, and a top screen, hear everything and show no player anything."""
     token = tmp_path / "token"
     server = ScreenServer(

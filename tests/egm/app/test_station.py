@@ -51,7 +51,7 @@ class Printer:
 
 
 @pytest.mark.requirement("A-08", "G-06")
-def test_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path):
+def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path):
     rig, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
         write_undeclared(
@@ -98,7 +98,7 @@ class Acceptor:
         (EventType.MENU, {"key": "audit"}),
     ],
 )
-def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, values):
+def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, event, values):
     rig, station = a_station(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
     station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills, coin_acceptor=coins))
@@ -115,7 +115,7 @@ def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, v
 
 
 @pytest.mark.requirement("G-03")
-def test_the_acceptor_takes_only_the_bills_of_the_profile_that_every_host_allows(tmp_path):
+def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(tmp_path):
     rig, station = a_station(tmp_path, 0)
     bills = Acceptor()
     station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills))
@@ -132,7 +132,7 @@ def test_the_acceptor_takes_only_the_bills_of_the_profile_that_every_host_allows
 
 
 @pytest.mark.requirement("N-04", "C-24")
-def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
+def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:
         rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
@@ -159,7 +159,7 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
 
 
 @pytest.mark.requirement("A-08")
-def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_only_then(tmp_path):
+def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp_path):
     """A wheel's number recorded before a power cut decides the game after it, while the screen comes back."""
 
     async def scene() -> None:
@@ -180,7 +180,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
     asyncio.run(scene())
 
 
-def test_late_news_of_an_earlier_game_ends_nothing(tmp_path):
+def test_a_late_message_about_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)
         station._note_outcome_shown("play-1")
@@ -227,7 +227,7 @@ position = 2
         ),
     ],
 )
-def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
+def test_invalid_positions_are_refused(tmp_path, old, new, said):
     path = tmp_path / "cabinet.toml"
     path.write_text(CABINET)
     assert load_cabinet(path).machine.positions == 2
@@ -238,7 +238,7 @@ def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
 
 
 @pytest.mark.requirement("C-21")
-def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_where_none_watches(tmp_path):
+def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_without_one(tmp_path):
     """With a screen, the deck's PLAY is the screen's to understand: it may be reading a page, or counting a win."""
 
     async def scene() -> None:
@@ -270,7 +270,7 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
 
 
 @pytest.mark.requirement("C-19")
-def test_no_button_of_the_board_does_anything_but_what_its_name_says():
+def test_each_button_of_the_board_has_only_the_effect_of_its_name():
     presses = {button: ButtonPressed(device="board", button=button) for button in BUTTONS}
     does = {
         button: [event.type for event in iter_reported_events(press, "io_board", ())]

@@ -98,13 +98,13 @@ def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, said,
     assert re.search(said, run.output)
 
 
-def test_every_mistake_is_told_at_once_in_the_order_of_the_lines():
+def test_all_mistakes_are_reported_at_once_in_the_order_of_the_lines():
     text = GOOD.replace("site =", "sitee =").replace("[devices.bill]", "[device.bill]").replace("ABC-1", "?")
     lines = [int(re.match(r"line (\d+)", line)[1]) for line in faults(text)]
     assert lines == [2, 5, 10]
 
 
-def test_lines_are_those_of_toml_itself_in_every_way_it_may_be_written():
+def test_line_numbers_are_right_in_every_toml_notation():
     text = """\
 top = 1
 [a."b c"]
@@ -147,7 +147,7 @@ def test_devices_on_one_bus_share_its_port():
     assert elsewhere.startswith("line 19: devices.hopper.port: /dev/a is already used by devices.bill")
 
 
-def test_lines_are_found_in_time_that_grows_with_the_file():
+def test_finding_line_numbers_takes_linear_time():
     """A value of many lines was parsed anew with each of them: these would have taken an hour."""
     text = "values = [\n" + "  1, # one ]\n" * 100_000 + "]\nafter = '''\n[\n'''\nlast = 1\n"
     lines = TomlLineNumbers(text)
@@ -170,7 +170,7 @@ def test_a_value_ends_where_toml_ends_it(value):
         ]
 
 
-def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
+def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     (tmp_path / "link").symlink_to(state)
@@ -198,7 +198,7 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
 
 
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
-def test_a_port_that_is_no_terminal_device_is_found(port):
+def test_a_port_that_is_not_a_serial_port_is_reported(port):
     (fault,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
     assert (fault.key, fault.problem, fault.is_pending) == (
         "devices.bill.port",
@@ -207,7 +207,7 @@ def test_a_port_that_is_no_terminal_device_is_found(port):
     )
 
 
-def test_a_terminal_is_a_port():
+def test_a_terminal_is_accepted_as_a_port():
     leader, follower = os.openpty()
     try:
         assert not [
@@ -231,14 +231,14 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
-def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, what, meant, stops):
+def test_preflight_reports_what_the_machine_would_leave_out(more, key, what, meant, stops):
     found = {fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])}
     assert key in found
     assert what in found[key].problem
     assert (found[key].suggestion, found[key].is_fatal) == (meant, stops)
 
 
-def test_a_position_at_which_nothing_takes_money_is_found():
+def test_a_position_without_a_device_that_accepts_money_is_reported():
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
     assert [str(fault) for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])] == [
         "machine.positions: no device of position 2 accepts money: give one of [devices] the key position = 2"
@@ -252,7 +252,7 @@ def test_a_position_at_which_nothing_takes_money_is_found():
 
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize("at", [None, 1, 2])
-def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
+def test_a_position_without_a_key_for_hand_pays_is_reported(at):
     """A board of the first position serves all; one of the second is the second's alone."""
     board = "" if at is None else f"{KEYS}position = {at}\n"
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
@@ -278,7 +278,7 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
         ('"maple-classic"', '"no-such-game"', "games", "none of the listed games can be offered"),
     ],
 )
-def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):
+def test_preflight_reports_faults_that_prevent_a_start(old, new, key, what):
     found = {
         fault.key: fault
         for fault in iter_preflight_faults(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
@@ -287,7 +287,7 @@ def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):
     assert found[key].is_fatal
 
 
-def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
+def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"') + KEYS)
     (fault,) = find_missing_ports(load_cabinet(file))
@@ -299,7 +299,7 @@ def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("profile", list_profile_ids())
-def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_path):
+def test_a_new_file_for_any_profile_has_every_key_and_is_valid(profile, tmp_path):
     file = tmp_path / "cabinet.toml"
     options = [
         "--profile",
@@ -332,7 +332,7 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     assert checked.exit_code == bool(wanted), checked.output
 
 
-def test_a_game_typed_as_seen_from_here_is_written_as_it_is_found_from_the_file(tmp_path, monkeypatch):
+def test_the_path_of_a_game_is_stored_so_that_the_file_works_from_any_directory(tmp_path, monkeypatch):
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
     (tmp_path / "cabinets").mkdir()
@@ -345,7 +345,7 @@ def test_a_game_typed_as_seen_from_here_is_written_as_it_is_found_from_the_file(
     assert load_game(slot.game).id == "maple-classic"
 
 
-def test_a_bare_name_of_a_game_beside_the_file_is_its_path_and_a_bad_game_is_refused(tmp_path, monkeypatch):
+def test_a_game_file_named_without_a_path_is_stored_with_it_and_an_invalid_one_refused(tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
     (tmp_path / "bad.toml").write_text("[game]\n")
     monkeypatch.chdir(tmp_path)
@@ -365,7 +365,7 @@ def test_a_bare_name_of_a_game_beside_the_file_is_its_path_and_a_bad_game_is_ref
 @pytest.mark.parametrize(
     ("asked", "why"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
 )
-def test_denominations_are_different_and_ascending(asked, why, tmp_path):
+def test_denominations_must_be_different_and_ascending(asked, why, tmp_path):
     file = tmp_path / "one.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0
     text = file.read_text()
@@ -377,7 +377,7 @@ def test_denominations_are_different_and_ascending(asked, why, tmp_path):
         load_cabinet(file)
 
 
-def test_without_games_those_of_the_library_that_the_place_admits_are_written(tmp_path):
+def test_without_given_games_a_new_file_lists_those_the_profile_admits(tmp_path):
     file = tmp_path / "cabinet.toml"
     done = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
     assert done.exit_code == 0, done.output
@@ -385,7 +385,7 @@ def test_without_games_those_of_the_library_that_the_place_admits_are_written(tm
     assert not [*iter_preflight_faults(load_cabinet(file))]
 
 
-def test_the_schema_is_one_and_takes_the_demonstrations_file():
+def test_the_published_schema_accepts_the_demonstration_file():
     published = json.loads(CliRunner().invoke(main, ["cabinet", "schema"]).output)
     assert published == build_schema()
     jsonschema.Draft202012Validator.check_schema(published)
@@ -395,13 +395,13 @@ def test_the_schema_is_one_and_takes_the_demonstrations_file():
         jsonschema.validate(default | {"device": {}}, published)
 
 
-def test_every_key_has_a_meaning():
+def test_every_key_of_the_cabinet_file_has_a_meaning():
     found = [key for part in iter_cabinet_file_tables() for key in part.keys]
     assert len(found) > 50
     assert not [key.name for key in found if not key.meaning]
 
 
-def test_devices_lists_every_protocol_and_the_ports_there_are():
+def test_cabinet_devices_lists_every_protocol_and_the_present_ports():
     told = json.loads(CliRunner().invoke(main, ["cabinet", "devices", "--json"]).output)
     assert told["protocols"]["id003"] == "bill_acceptor"
     assert isinstance(told["ports"], list)
@@ -422,14 +422,14 @@ def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
     }
 
 
-def test_two_rules_between_tables_that_are_broken_are_both_told():
+def test_two_broken_rules_between_tables_are_both_reported():
     second = '[devices.second]\nprotocol = "ebds"\nposition = 3\n[host]\ntransfers = true\n'
     assert [fault.key for fault in read_toml(f"{GOOD}{second}", CabinetFile)[1]] == [
         "devices.second.position", "host.line",
     ]  # fmt: skip
 
 
-def test_the_forms_own_words_are_marked_and_remarked_on_until_they_are_the_owners(tmp_path):
+def test_example_values_are_marked_and_remarked_on_until_they_are_replaced(tmp_path):
     """Whatever the form writes as the owner's is in the schema alone: the check finds it from there."""
     file = tmp_path / "new.toml"
     new = ["cabinet", "new", str(file), "--profile", "quebec-vlt", "--game", "maple-classic"]

@@ -32,7 +32,7 @@ def test_every_process_makes_itself_private_first(path):
     assert after[0] == "make_process_private()", path
 
 
-def test_nothing_a_cabinet_makes_is_for_others_whatever_the_mask_says(tmp_path):
+def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
     """Started with no mask at all, in a folder that existed and was open: neither journal nor token is read."""
     state = tmp_path / "state"
     state.mkdir()
@@ -60,7 +60,7 @@ def test_nothing_a_cabinet_makes_is_for_others_whatever_the_mask_says(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="starts processes as another user")
-def test_who_runs_as_the_same_user_reads_nothing_out_of_the_machine():
+def test_a_process_of_the_same_user_cannot_read_the_machines_memory_or_files():
     """A screen that is taken over had ``/proc/PID/root``, and through it the key and the journal."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
         os.chown(folder, 65534, 65534)
@@ -95,7 +95,7 @@ def _mode(path):
 
 
 @pytest.mark.parametrize("holds", ["", "machine.key", "machine.lock", "people.json"])
-def test_an_open_folder_of_the_machines_is_closed(tmp_path, holds):
+def test_an_open_folder_of_the_machine_is_made_private(tmp_path, holds):
     root = tmp_path / "state"
     (root / "run").mkdir(parents=True)
     if holds:
@@ -108,7 +108,7 @@ def test_an_open_folder_of_the_machines_is_closed(tmp_path, holds):
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o1777, 0o703])
-def test_an_open_folder_that_holds_other_things_is_refused_and_left_as_it_is(tmp_path, mode):
+def test_an_open_folder_with_other_files_is_refused_and_not_changed(tmp_path, mode):
     root = tmp_path / "shared"
     root.mkdir()
     (root / "somebodys").write_text("own")
@@ -128,7 +128,7 @@ def test_an_open_folder_of_another_user_is_refused(tmp_path):
         StateFolder(root).prepare()
 
 
-def test_a_folder_shared_with_the_screens_lets_their_group_pass_and_nobody_else(tmp_path):
+def test_a_run_folder_shared_with_the_screens_is_open_to_their_group_alone(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.prepare()
     state.run.chmod(0o2777)
@@ -136,7 +136,7 @@ def test_a_folder_shared_with_the_screens_lets_their_group_pass_and_nobody_else(
     assert _mode(state.run) == 0o2710
 
 
-def test_what_the_probe_of_the_folder_meets_is_not_written_through(tmp_path):
+def test_the_write_probe_of_a_folder_follows_no_link(tmp_path):
     state, elsewhere = StateFolder(tmp_path / "state"), tmp_path / "elsewhere"
     state.prepare()
     elsewhere.write_text("whole")

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o666])
-def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
+def test_a_secret_file_that_others_may_read_or_write_is_refused(tmp_path, mode):
     path = tmp_path / "secret"
     require_private(path)  # nobody reads what is not there
     path.write_bytes(b"?")
@@ -43,7 +43,7 @@ def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
     require_private(path)
 
 
-def test_a_secret_is_written_for_its_owner_only_whatever_the_mask_says(tmp_path):
+def test_a_secret_is_written_for_its_owner_alone_whatever_the_umask(tmp_path):
     path = tmp_path / "secret"
     before = os.umask(0)
     try:
@@ -61,7 +61,7 @@ def test_a_secret_is_written_for_its_owner_only_whatever_the_mask_says(tmp_path)
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_nothing_else_makes_a_file_for_its_owner_only():
+def test_only_the_secret_file_module_creates_private_files():
     """One way to write a secret: none forgets the mode, or follows what somebody put in its place."""
     sources = [*(ROOT / "egm").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     assert {path.name for path in sources if "os.O_CREAT | os.O_EXCL" in path.read_text()} == {
@@ -90,7 +90,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
 
 
 @pytest.mark.requirement("K-07")
-def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
+def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(tmp_path):
     make_authority(tmp_path, NOW)
     make_certificate(tmp_path, BROKER_CERTIFICATE_NAME, NOW, ("127.0.0.1",))
     make_key(tmp_path)
@@ -123,7 +123,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
         ('{"files": {"/etc/hosts": "00"}}', "is not a file in the bundle's folder"),
     ],
 )
-def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):
+def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, said, why):
     """Signed by its own key, as anybody can: it is still named for what it is."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)

@@ -52,7 +52,7 @@ def act(bench: DeviceSimulator, device: str, action: str, **values) -> BenchRepl
 
 # ------------------------------------------------------------------ real pseudo-terminals
 @pytest.mark.requirement("G-02")
-def test_a_note_over_a_pseudo_terminal(tmp_path):
+def test_a_bill_is_credited_over_a_pseudo_terminal(tmp_path):
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR, speed=30)
         await bench.start()
@@ -87,7 +87,7 @@ def test_a_note_over_a_pseudo_terminal(tmp_path):
     run(scene())
 
 
-def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
+def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
     from tools.cli.device_listener import Listener
 
     async def scene():
@@ -111,7 +111,7 @@ def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
     run(scene())
 
 
-def test_the_bench_outlives_machines(tmp_path):
+def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path):
     """Doors opened between two lives of the machine's driver are known to the second."""
 
     async def scene():
@@ -134,7 +134,7 @@ def test_the_bench_outlives_machines(tmp_path):
 
 @pytest.mark.requirement("G-05")
 @pytest.mark.parametrize("moment", ["accepting", "escrow", "stacking", "vend_valid"])
-def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
+def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment):
     """A note is where it was when the bench comes back, and is credited or returned once."""
 
     async def scene():
@@ -175,7 +175,7 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
     run(scene())
 
 
-def test_every_twin_remembers_what_it_should(tmp_path):
+def test_every_twin_restores_its_memory(tmp_path):
     async def scene():
         still = [name for name in PROTOCOLS if name != "wheel"]  # which goes on by itself
         first = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
@@ -197,7 +197,7 @@ def test_every_twin_remembers_what_it_should(tmp_path):
     run(scene())
 
 
-def test_a_spoiled_memory_is_named(tmp_path):
+def test_a_damaged_bench_memory_file_is_named(tmp_path):
     async def scene(text: str):
         (tmp_path / "bench").mkdir(exist_ok=True)
         (tmp_path / "bench" / "io.json").write_text(text)
@@ -212,7 +212,7 @@ def test_a_spoiled_memory_is_named(tmp_path):
         run(scene(text))
 
 
-def test_two_machines_cannot_share_a_port(tmp_path):
+def test_two_lines_cannot_open_one_port(tmp_path):
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
@@ -246,7 +246,7 @@ def test_a_missing_port_is_named(tmp_path):
 
 
 # ------------------------------------------------------------------ the socket
-def test_hands_are_told_what_they_can_do(tmp_path):
+def test_invalid_bench_commands_are_refused_with_what_is_expected(tmp_path):
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
@@ -282,7 +282,7 @@ def test_hands_are_told_what_they_can_do(tmp_path):
         [b"\n"],
     ],
 )
-def test_without_the_token_nothing_moves(tmp_path, lines):
+def test_a_bench_client_without_the_token_changes_nothing(tmp_path, lines):
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
@@ -303,7 +303,7 @@ def test_without_the_token_nothing_moves(tmp_path, lines):
     run(scene())
 
 
-def test_a_protocol_nobody_knows_is_refused(tmp_path):
+def test_an_unknown_protocol_is_refused(tmp_path):
     text = DEFAULT_CABINET.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
@@ -313,7 +313,7 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
         load_cabinet(path)
 
 
-def test_real_ports_have_no_twin(tmp_path):
+def test_a_device_on_a_real_port_has_no_twin(tmp_path):
     text = DEFAULT_CABINET.read_text()
     path = tmp_path / "cabinet.toml"
     path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
@@ -332,7 +332,7 @@ def process(tmp_path):
         child.terminate()
 
 
-def test_the_process_serves_and_cleans_up(tmp_path, process):
+def test_the_bench_process_serves_and_removes_its_files_at_the_end(tmp_path, process):
     run_folder = tmp_path / "run"
     assert (run_folder / "bench.ready").read_text().strip() == str(process.pid)
     for name in ("bench.sock", "bench.token"):
@@ -364,7 +364,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
         BenchClient(run_folder)
 
 
-def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
+def test_a_killed_bench_is_replaced_with_its_memory(tmp_path, process):
     with BenchClient(tmp_path / "run") as hand:
         assert hand.execute_action("io", "door", name="main", open=True).ok
     process.kill()
@@ -380,7 +380,7 @@ def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
     run(scene())
 
 
-def test_egm_device_works_the_bench(tmp_path, process):
+def test_egm_device_operates_the_bench(tmp_path, process):
     def egm(*words: str):
         return CliRunner().invoke(device_command, [*words, "--state", str(tmp_path)])
 

@@ -43,14 +43,14 @@ def bench(link):
     process.communicate()
 
 
-def test_the_line_of_a_living_bench_is_opened_again_and_again(bench, link):
+def test_the_line_of_a_running_bench_can_be_opened_repeatedly(bench, link):
     for _ in range(3):
         handle = open_bench_line(str(link), LineSettings(bits=7, parity="E"))
         assert os.ttyname(handle.fileno()) == str(link.readlink())
         handle.close()
 
 
-def test_the_line_of_a_killed_bench_leads_nowhere_whoever_has_its_terminal_now(bench, link):
+def test_the_line_of_a_killed_bench_is_refused_even_if_its_terminal_is_reused(bench, link):
     terminal = str(link.readlink())
     bench.kill()
     bench.wait()
@@ -73,7 +73,7 @@ def test_the_line_of_a_killed_bench_leads_nowhere_whoever_has_its_terminal_now(b
             os.close(far)
 
 
-def test_a_link_that_leads_elsewhere_than_its_owner_says_is_not_believed(bench, link):
+def test_a_link_to_another_terminal_than_its_owner_states_is_refused(bench, link):
     near, far = pty.openpty()
     try:
         link.unlink()
@@ -86,7 +86,7 @@ def test_a_link_that_leads_elsewhere_than_its_owner_says_is_not_believed(bench, 
         os.close(far)
 
 
-def test_a_cable_pulled_out_leaves_neither_name_nor_proof(link):
+def test_an_unplugged_port_leaves_neither_link_nor_lock(link):
     async def scene():
         port = SimulatedPort(link)
         port.plug()

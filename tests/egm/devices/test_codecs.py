@@ -26,7 +26,7 @@ def whole(cutter: Callable, data: bytes) -> list[Any]:
 
 
 # ------------------------------------------------------------------ published bytes
-def test_check_value_of_the_crc():
+def test_the_crc_has_its_published_check_value():
     assert crc.compute_crc_kermit(b"123456789") == 0x2189
 
 
@@ -41,11 +41,11 @@ def test_check_value_of_the_crc():
         (cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL), "02 00 01 FE FF"),
     ],
 )
-def test_published_frames(frame, line):
+def test_frames_are_encoded_as_published(frame, line):
     assert frame.encode() == bytes.fromhex(line)
 
 
-def test_published_ebds_idle():
+def test_the_published_ebds_idle_status_is_decoded():
     """PTI's example of an idle acceptor with its box."""
     (frame,) = whole(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
     status = ebds.decode_acceptor_message(frame)
@@ -55,7 +55,7 @@ def test_published_ebds_idle():
     assert status.encode() == bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39")
 
 
-def test_cctalk_checksum_of_a_sum_that_is_already_zero():
+def test_a_cctalk_checksum_of_zero_is_encoded_in_one_byte():
     """The case in which simple public implementations write 256 into a byte."""
     frame = cctalk.CctalkFrame(2, 1, 253, b"")
     assert frame.encode()[-1] == 0
@@ -68,26 +68,26 @@ flags = st.booleans()
 
 
 @given(st.integers(0, 255), st.binary(max_size=250))
-def test_id003_round_trip(command, data):
+def test_an_id003_frame_round_trips(command, data):
     frame = id003.Frame(command, data)
     assert whole(id003.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 255), st.integers(0, 255), st.integers(0, 255), st.binary(max_size=255))
-def test_cctalk_round_trip(destination, source, header, data):
+def test_a_cctalk_frame_round_trips(destination, source, header, data):
     frame = cctalk.CctalkFrame(destination, source, header, data)
     assert whole(cctalk.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
-def test_ebds_poll_round_trip(ack, notes, barcodes, stack, return_):
+def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
     poll = ebds.EbdsPoll(ack=ack, notes=notes, barcodes=barcodes, stack=stack, return_=return_)
     (frame,) = whole(ebds.cut_frame, poll.encode())
     assert ebds.decode_machine_message(frame) == poll
 
 
 @given(st.integers(0, 1), st.sets(st.sampled_from(list(ebds.Bits))), st.integers(0, 7), digits | st.just(""))
-def test_ebds_status_round_trip(ack, bits, note, barcode):
+def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     total = ebds.Bits(sum(bits))
     status = ebds.AcceptorStatus(ack=ack, bits=total, note=note, barcode=barcode)
     (frame,) = whole(ebds.cut_frame, status.encode())
@@ -101,7 +101,7 @@ def test_ebds_status_round_trip(ack, bits, note, barcode):
     st.frozensets(st.sampled_from(ioboard.TOWER_LIGHTS)),
     flags,
 )
-def test_ioboard_poll_round_trip(ack, wait, lamps, tower, bell):
+def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
     poll = ioboard.IoBoardPoll(ack=ack, wait=wait, lamps=lamps, tower=tower, bell=bell)
     assert whole(ioboard.cut_message, poll.encode()) == [poll]
 
@@ -115,7 +115,7 @@ def test_ioboard_poll_round_trip(ack, wait, lamps, tower, bell):
         st.tuples(st.integers(0, len(ioboard.INPUTS) - 1), flags, flags), max_size=ioboard.STATUS_EDGES_MAX
     ),
 )
-def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
+def test_an_io_board_status_round_trips(boot, levels, lost, first, changes):
     edges = []
     for place, level, unattended in changes:
         edges.append(ioboard.InputEdge(first, place, level, unattended))
@@ -141,13 +141,13 @@ printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"]
 
 
 @given(st.lists(printable, max_size=8))
-def test_tcl_print_round_trip(fields):
+def test_a_tcl_print_command_round_trips(fields):
     command = tcl.PrintTicket("0", tuple(fields))
     assert whole(tcl.cut_command, command.encode()) == [command]
 
 
 @given(st.lists(st.text("ABC def 123.,$é", max_size=40), max_size=8), digits)
-def test_ithaca_ticket_round_trip(lines, number):
+def test_an_ithaca_ticket_round_trips(lines, number):
     commands = whole(ithaca.cut_command, ithaca.encode_ticket(lines, number))
     assert [c.text for c in commands if isinstance(c, ithaca.PrintTextLine)] == lines
     assert [c.digits for c in commands if isinstance(c, ithaca.PrintBarcode)] == [number]
@@ -158,7 +158,7 @@ def test_ithaca_ticket_round_trip(lines, number):
 @pytest.mark.parametrize("name", sorted(CODECS))
 @settings(max_examples=scale_examples(150))
 @given(data=st.data())
-def test_any_bytes_whole_or_one_at_a_time(name, data):
+def test_bytes_are_decoded_alike_at_once_and_one_at_a_time(name, data):
     codec = CODECS[name]
     raw = b"".join(
         data.draw(st.lists(st.binary(max_size=60) | st.sampled_from(codec.samples), max_size=6), label="line")
@@ -172,7 +172,7 @@ def test_any_bytes_whole_or_one_at_a_time(name, data):
 @pytest.mark.parametrize("name", sorted(CODECS))
 @settings(max_examples=scale_examples(100))
 @given(junk=st.binary(max_size=40), which=st.integers(0, 10))
-def test_a_good_message_after_a_pause_is_always_heard(name, junk, which):
+def test_a_valid_message_after_a_pause_is_always_read(name, junk, which):
     codec = CODECS[name]
     sample = codec.samples[which % len(codec.samples)]
     reader = FrameReader(codec.cutter)
@@ -184,7 +184,7 @@ def test_a_good_message_after_a_pause_is_always_heard(name, junk, which):
 @pytest.mark.parametrize(
     "name", sorted(set(CODECS) - {"ithaca_answer", "ithaca_command", "tcl_command", "wheel"})
 )
-def test_a_message_with_one_flipped_bit_is_heard_by_nobody(name):
+def test_a_message_with_one_flipped_bit_is_not_accepted(name):
     """Every bit of every sample. A reader of ccTalk looks for a frame inside a damaged one.
 
     What it finds there can add up, because its check is a sum of eight bits; whoever listens on the line takes
@@ -240,11 +240,11 @@ def test_refusals_name_protocol_and_reason(read, frame, why):
         (ebds.decode_acceptor_message, ebds.EbdsFrame(0x70, b"\x7f" + bytes(6)), ""),
     ],
 )
-def test_what_no_table_names_is_read_so_that_it_can_go_back(read, frame, read_as):
+def test_an_unknown_code_is_decoded_so_that_it_can_be_returned(read, frame, read_as):
     assert read(frame).barcode == read_as
 
 
-def test_a_lamp_that_is_not_there():
+def test_an_unknown_lamp_is_refused():
     with pytest.raises(ValueError, match="unknown disco; expected names of "):
         ioboard.IoBoardPoll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
 
@@ -270,7 +270,7 @@ class Device:
 
 
 @given(st.lists(st.integers(0, 7), max_size=80), st.integers(0, 255))
-def test_every_event_is_news_once_or_counted_lost(bursts, start):
+def test_every_event_is_reported_once_or_counted_as_lost(bursts, start):
     device = Device()
     for _ in range(start):
         device.happen(1)
@@ -290,7 +290,7 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
 
 
 @given(st.integers(0, 255), st.integers(0, 5))
-def test_a_reset_is_seen_and_what_followed_it_is_news(before, after):
+def test_a_reset_is_detected_and_later_events_are_reported(before, after):
     device = Device()
     for _ in range(before):
         device.happen(1)

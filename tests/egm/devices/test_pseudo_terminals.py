@@ -10,7 +10,7 @@ from egm.devices.line import LineSettings, open_port
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
-def test_every_protocols_line_opens_a_second_time(protocol):
+def test_every_protocols_line_opens_repeatedly_on_a_pseudo_terminal(protocol):
     master, slave = pty.openpty()
     try:
         for _ in range(3):
@@ -20,7 +20,7 @@ def test_every_protocols_line_opens_a_second_time(protocol):
         os.close(slave)
 
 
-def test_seven_bits_after_eight_and_eight_after_seven():
+def test_a_line_opens_with_seven_bits_after_eight_and_eight_after_seven():
     master, slave = pty.openpty()
     try:
         for bits in (8, 7, 7, 8, 8):

@@ -15,7 +15,7 @@ def read(data):
     return FrameReader(codec.cut_report).feed(data)
 
 
-def test_a_report_is_read_as_users_of_such_wheels_log_it():
+def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
     assert read(b"*X;6;117;13;0;002;0\r\n") == [
         WheelReaderStatus(ReaderPhase.CLOSED, 117, 13, WheelWarnings(0), 2, 0)
     ]
@@ -39,7 +39,7 @@ def test_a_report_is_read_as_users_of_such_wheels_log_it():
         (b"x" * 64, "no end within 64 bytes"),
     ],
 )
-def test_what_is_no_report_is_refused_by_name(line, why):
+def test_an_invalid_report_is_refused_with_the_reason(line, why):
     (refused, *rest) = read(line)
     assert isinstance(refused, ProtocolError)
     assert refused.reason == why
@@ -65,7 +65,7 @@ def turned(rig):
     return rig.of(WheelTurned)
 
 
-def test_a_spin_is_told_phase_by_phase_and_its_number_once():
+def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
     async def check(rig):
         rig.hand("land", number=17)
         await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
@@ -83,7 +83,7 @@ def test_a_spin_is_told_phase_by_phase_and_its_number_once():
 
 @pytest.mark.requirement("B-16:b")
 @pytest.mark.parametrize("wrong", ["void", "no_ball", "wrong_way"])
-def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
+def test_a_void_spin_has_no_number_and_is_repeated(wrong):
     async def check(rig):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("land", number=5)
@@ -97,7 +97,7 @@ def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
     listening(check)
 
 
-def test_a_broken_sensor_is_a_fault_and_decides_nothing():
+def test_a_broken_sensor_is_a_fault_and_gives_no_number():
     async def check(rig):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("jam")
@@ -114,7 +114,7 @@ def test_a_broken_sensor_is_a_fault_and_decides_nothing():
     listening(check)
 
 
-def test_a_silent_wheel_is_lost_and_found_again():
+def test_a_silent_wheel_is_reported_lost_and_found_again():
     async def check(rig):
         rig.hand("silence", on=True)
         await rig.advance_until(lambda: rig.of(LineLost))
@@ -124,7 +124,7 @@ def test_a_silent_wheel_is_lost_and_found_again():
     listening(check)
 
 
-def test_a_wheel_keeps_its_last_game_without_power():
+def test_a_wheel_continues_its_spin_count_after_a_power_loss():
     async def check(rig):
         await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         last = turned(rig)[-1]

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 from rigs.lies import audit_findings, read_signed_entries
-from test_honest import with_host
+from test_honest_machines import with_host
 
 from egm.devices.interface import Devices
 from egm.host.transfer_port import HostTransferInterface

@@ -53,7 +53,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(placed, tmp_path):
+def test_entries_are_archived_where_the_cabinet_file_states_and_read_from_there(placed, tmp_path):
     assert names(tmp_path / "one") == names(tmp_path / "two")
     assert sum(name.endswith(".seg") for name in names(tmp_path / "one")) > 3
     link_archive(placed, tmp_path / "one")
@@ -62,7 +62,7 @@ def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(plac
         assert len(list(view.iter_bodies())) == view.sequence
 
 
-def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
+def test_a_second_archive_never_hides_an_existing_one(placed, tmp_path):
     with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
         link_archive(placed, tmp_path / "three")
     own = tmp_path / "own"
@@ -77,12 +77,12 @@ def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
         assert len(list(view.iter_bodies())) == view.sequence
 
 
-def test_no_medium_is_made_where_there_is_none(tmp_path):
+def test_no_archive_folder_is_created_on_a_missing_medium(tmp_path):
     link_archive(tmp_path / "absent", tmp_path / "one")
     assert not (tmp_path / "absent").exists()
 
 
-def test_a_place_that_is_away_is_waited_for(placed, tmp_path, monkeypatch):
+def test_a_missing_archive_medium_delays_archiving_until_it_returns(placed, tmp_path, monkeypatch):
     monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 5)
     (tmp_path / "one").rename(tmp_path / "away")
     before = live(placed, 200)
@@ -94,7 +94,7 @@ def test_a_place_that_is_away_is_waited_for(placed, tmp_path, monkeypatch):
     assert live(placed, 200)["through"] > before["through"]
 
 
-def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monkeypatch):
+def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path, monkeypatch):
     """A rename does not go from one file system to another."""
     rename = os.replace
     held = names(tmp_path / "one")
@@ -119,7 +119,7 @@ def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monke
     assert names(tmp_path / "one")
 
 
-def test_two_archives_are_two_folders(tmp_path):
+def test_two_archives_in_one_folder_are_a_fault(tmp_path):
     file = tmp_path / "cabinet.toml"
     default = DEFAULT_CABINET.read_text(encoding="utf-8")
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
@@ -128,7 +128,7 @@ def test_two_archives_are_two_folders(tmp_path):
     assert (fault.key, fault.is_fatal) == ("memory.second_archive", True)
 
 
-def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_path):
+def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path):
     """The check makes nothing; at a start the machine waits for a medium that is not there."""
     file, a_file, link = tmp_path / "cabinet.toml", tmp_path / "file", tmp_path / "link"
     a_file.touch()

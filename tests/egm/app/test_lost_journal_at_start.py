@@ -45,7 +45,7 @@ def start(state: StateFolder) -> None:
 
 @pytest.mark.requirement("A-03", "A-05")
 @pytest.mark.parametrize("kept", LEFT)
-def test_a_new_journal_is_not_begun_beside_what_is_left_of_one(tmp_path, kept):
+def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, kept):
     state = worn_out(tmp_path)
     keep = set(tmp_path.glob(kept))
     assert keep
@@ -62,7 +62,7 @@ def test_a_new_journal_is_not_begun_beside_what_is_left_of_one(tmp_path, kept):
         assert "cleared" in next(journal.entries()).record
 
 
-def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
+def test_a_first_start_needs_an_empty_folder_or_one_with_a_roster_alone(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()
     assert state.list_journal_files() == []
@@ -74,7 +74,7 @@ def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
     Journal.open(tmp_path, now=StoppedClock().now).close()
 
 
-def test_a_first_start_cut_after_its_key_was_made_goes_on(tmp_path, monkeypatch):
+def test_a_first_start_interrupted_after_creating_its_key_continues(tmp_path, monkeypatch):
     with monkeypatch.context() as cut:
         cut.setattr(Journal, "_start", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):

@@ -35,7 +35,7 @@ def put(disk, path, content):
 
 
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0])
-def test_a_cut_at_every_operation_leaves_the_old_or_the_new(folders, survival):
+def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders, survival):
     whole = written(folders, *VALUES).operations
     for at in range(1, whole + 1):
         disk, done = Disk(), []
@@ -57,7 +57,7 @@ def test_a_cut_at_every_operation_leaves_the_old_or_the_new(folders, survival):
 
 @pytest.mark.requirement("A-04")
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_copy_lost_flipped_or_behind_is_mended_from_the_other(folders, which):
+def test_a_lost_flipped_or_outdated_copy_is_repaired_from_the_other(folders, which):
     disk = written(folders, b"old", b"new")
     path = folders[which] / "people.json"
     good = bytes(disk.names[path].seen)
@@ -81,7 +81,7 @@ def test_a_copy_lost_flipped_or_behind_is_mended_from_the_other(folders, which):
     assert bytes(disk.names[path].seen) == good
 
 
-def test_both_gone_or_bad_is_damage(folders):
+def test_a_value_lost_or_damaged_on_both_media_is_reported_as_damage(folders):
     disk = written(folders, b"value")
     for folder in folders:
         put(disk, folder / "people.json", b"nonsense")
@@ -94,7 +94,7 @@ def test_both_gone_or_bad_is_damage(folders):
         mirror(Disk(), folders).read(expected=True)
 
 
-def test_two_contents_of_one_generation_are_not_chosen_between(folders):
+def test_two_contents_of_one_generation_are_reported_as_damage(folders):
     disk, other = written(folders, b"this"), written(folders, b"that")
     path = folders[1] / "people.json"
     put(disk, path, other.names[path].seen)
@@ -102,7 +102,7 @@ def test_two_contents_of_one_generation_are_not_chosen_between(folders):
         mirror(disk, folders).read()
 
 
-def test_what_another_key_wrote_is_not_taken(folders):
+def test_a_value_written_with_another_key_is_rejected(folders):
     disk = written(folders, b"ours")
     forger = Disk()
     for _ in range(3):
@@ -114,7 +114,7 @@ def test_what_another_key_wrote_is_not_taken(folders):
         mirror(disk, folders).read()
 
 
-def test_another_value_of_this_machine_is_not_taken_for_this_one(folders):
+def test_another_value_of_this_machine_is_rejected(folders):
     disk = Disk()
     MirroredValue(SimStorage(disk), folders, "other", key=KEY).write(b"value")
     for folder in folders:
@@ -123,7 +123,7 @@ def test_another_value_of_this_machine_is_not_taken_for_this_one(folders):
         mirror(disk, folders).read()
 
 
-def test_one_medium_that_takes_it_is_enough_and_none_is_not(folders):
+def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
     disk = written(folders, b"old")
 
     class Refusing(SimStorage):
@@ -147,7 +147,7 @@ def test_one_medium_that_takes_it_is_enough_and_none_is_not(folders):
     assert mirror(disk, folders).read() == b"new"
 
 
-def test_keys_of_purposes_are_apart_and_the_machine_s_own():
+def test_derived_keys_differ_by_purpose_and_machine():
     one, other = MachineKey(b"1" * 32), MachineKey(b"2" * 32)
     derived = {one.derive(b"tickets"), one.derive(b"roster"), other.derive(b"tickets"), b"1" * 32}
     assert len(derived) == 4

@@ -30,7 +30,7 @@ def started(folder, monkeypatch, *games):
     return found
 
 
-def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypatch):
+def test_a_game_left_out_is_a_notice_until_the_file_is_corrected(tmp_path, monkeypatch):
     found = started(tmp_path, monkeypatch, GAME, "no-such-game")
     assert found["cabinet_file"]["cleared_by"] == "self"
     assert not found["cabinet_file"]["locks"]
@@ -54,7 +54,7 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
     ]
 
 
-def test_the_menu_has_the_reason_under_software(tmp_path):
+def test_the_menu_states_under_software_why_a_game_was_refused(tmp_path):
     rig = MachineRig(tmp_path / "state").boot()
     rig.machine.component(ServiceDesk).workbench.refused_games = (("no-such-game", "not in the library"),)
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
@@ -63,7 +63,7 @@ def test_the_menu_has_the_reason_under_software(tmp_path):
     rig.close()
 
 
-def test_a_file_that_its_medium_does_not_give_back_is_no_missing_one(tmp_path):
+def test_an_unreadable_cabinet_file_is_not_treated_as_missing(tmp_path):
     """A first start must not be asked of a machine that has a file."""
     (tmp_path / "there").write_text("")
     (tmp_path / "unreadable").symlink_to("unreadable")

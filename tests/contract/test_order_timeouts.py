@@ -105,7 +105,7 @@ def hopper_rig():
 
 @pytest.mark.requirement("G-08", "F-13")
 @pytest.mark.parametrize("trouble", REFUSES)
-def test_a_hopper_that_takes_no_order_pays_nothing_and_says_so(trouble):
+def test_a_hopper_that_refuses_its_order_pays_nothing_and_is_reported(trouble):
     break_it, failed = REFUSES[trouble]
 
     async def scene():
@@ -127,7 +127,7 @@ def test_a_hopper_that_takes_no_order_pays_nothing_and_says_so(trouble):
 
 @pytest.mark.requirement("G-08", "F-13")
 @pytest.mark.parametrize("trouble", DIES)
-def test_a_hopper_that_dies_in_a_payout_has_paid_what_was_counted(trouble):
+def test_a_hopper_that_fails_during_a_payout_has_paid_the_counted_coins(trouble):
     break_it, known = DIES[trouble]
 
     async def scene():
@@ -149,7 +149,7 @@ def test_a_hopper_that_dies_in_a_payout_has_paid_what_was_counted(trouble):
     jump(scene())
 
 
-def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_not_counted_twice():
+def test_coins_paid_while_a_hopper_was_unplugged_are_not_counted_twice():
     async def scene():
         rig, ledger, driver = hopper_rig()
         rig.start(driver)
@@ -176,7 +176,7 @@ def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_no
     jump(scene())
 
 
-def test_a_hopper_that_refused_is_tried_again_once_it_was_switched_off():
+def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
     async def scene():
         rig, ledger, driver = hopper_rig()
         received = rig.twin.process_message
@@ -200,7 +200,7 @@ def test_a_hopper_that_refused_is_tried_again_once_it_was_switched_off():
 
 @pytest.mark.requirement("G-08", "F-09", "F-13")
 @pytest.mark.parametrize(("trouble", "at_coin"), [("dispense", 0), ("no power", 0), ("power", 2)])
-def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin):
+def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, trouble, at_coin):
     """The machine, its journal and the real driver: what was counted, what is disputed, what is owed by hand."""
     place = tmp_path / "coins.toml"
     text = load_profile("generic").file.data.decode()
@@ -254,7 +254,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
 @pytest.mark.parametrize("how", ["power_off", "unplug", "silence"])
-def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(protocol, how):
+def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(protocol, how):
     async def scene():
         rig = BillRig(protocol)
         await rig.insert()
@@ -278,7 +278,7 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
 
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
-def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
+def test_a_bill_that_an_acceptor_does_not_stack_is_returned(protocol):
     async def scene():
         rig = BillRig(protocol)
         rig.twin.stack_escrowed_item = lambda: False
@@ -296,7 +296,7 @@ def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
 
 @pytest.mark.requirement("G-02")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
-def test_a_jammed_note_waits_for_the_hand_that_frees_it(protocol):
+def test_a_jammed_bill_remains_open_until_it_is_freed(protocol):
     async def scene():
         rig = BillRig(protocol)
         await rig.insert()
@@ -315,7 +315,7 @@ def test_a_jammed_note_waits_for_the_hand_that_frees_it(protocol):
 @pytest.mark.requirement("G-10")
 @pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
 @pytest.mark.parametrize("how", ["power_off", "unplug", "silence", "busy"])
-def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how):
+def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
     async def scene():
         rig = DeviceRig(protocol)
         ledger = TransientPrintLedger()
@@ -338,6 +338,6 @@ def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how)
     jump(scene())
 
 
-def test_every_kind_of_device_that_is_given_orders_about_money_is_here():
+def test_every_kind_of_device_with_money_orders_is_tested():
     paying = {entry.kind for entry in PROTOCOLS.values()} - {"io_board", "wheel", "coin_acceptor"}
     assert paying == {"hopper", "bill_acceptor", "ticket_printer"}

@@ -55,7 +55,7 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
 
 
 @pytest.mark.requirement("A-10")
-def test_before_the_self_test_has_passed_every_bill_and_ticket_goes_back(tmp_path):
+def test_every_bill_and_ticket_is_returned_before_the_self_test_has_passed(tmp_path):
     rig = MachineRig(tmp_path)
     rig.engine.handle(EventType.MEMORY_READY)
     rig.offer(2000)

@@ -11,5 +11,5 @@ TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u2
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_text_is_toml_and_comes_back(text):
+def test_every_text_is_formatted_as_toml_and_read_back_unchanged(text):
     assert tomllib.loads(f"key = {format_toml(text)}\n") == {"key": text}

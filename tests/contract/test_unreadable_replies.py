@@ -54,7 +54,7 @@ NONSENSE = {
 
 @pytest.mark.requirement("G-06", "G-15")
 @pytest.mark.parametrize("protocol", NONSENSE)
-def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protocol):
+def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
     async def scene():
         rig = DeviceRig(protocol)
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
@@ -82,7 +82,7 @@ def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protoco
     jump(scene())
 
 
-def test_every_numbered_answer_is_acknowledged():
+def test_every_numbered_reply_is_acknowledged():
     """An EBDS acceptor repeats an answer until it is acknowledged: one unread answer must not silence it."""
 
     async def scene():
@@ -111,7 +111,7 @@ def test_every_numbered_answer_is_acknowledged():
 @pytest.mark.requirement("G-02", "H-05")
 @pytest.mark.parametrize("text", ["COUPON5OFF", "12 34", "", "()"])
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
-def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
+def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
     async def scene():
         rig = DeviceRig(protocol)
         ledger = TransientEscrowLedger()

@@ -30,7 +30,7 @@ def read(frame):
 
 
 @pytest.mark.parametrize("frame", STATUSES)
-def test_a_status_is_read_and_said_as_others_do(frame):
+def test_an_ebds_status_is_decoded_and_encoded_like_other_software(frame):
     ack, names, note = STATUSES[frame]
     status = read(frame)
     assert (status.ack, status.note) == (ack, note)
@@ -39,16 +39,16 @@ def test_a_status_is_read_and_said_as_others_do(frame):
 
 
 @pytest.mark.parametrize("frame", BARCODES)
-def test_a_bar_code_is_read_whatever_fills_it(frame):
+def test_a_bar_code_is_read_with_any_padding(frame):
     assert read(frame).barcode == BARCODES[frame]
 
 
-def test_the_simulated_acceptor_fills_a_bar_code_as_real_ones_do():
+def test_the_simulated_acceptor_pads_a_bar_code_like_real_ones():
     filled = [frame for frame in BARCODES if "28 28" in frame]
     assert [read(frame).encode() for frame in filled] == [bytes.fromhex(frame) for frame in filled]
 
 
-def test_the_note_table_is_asked_and_read_as_others_do():
+def test_the_note_table_is_requested_and_read_like_other_software():
     table = VECTORS["ebds"]["note_table"]
     (query,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(table["query"]))
     asked = codec.decode_machine_message(query)
@@ -65,7 +65,7 @@ def test_the_note_table_is_asked_and_read_as_others_do():
 
 
 @pytest.mark.parametrize("currency", VECTORS["id003"]["countries"])
-def test_the_countries_of_id003_are_those_of_others(currency):
+def test_id003_country_codes_match_other_software(currency):
     country = VECTORS["id003"]["countries"][currency]
     assert id003.CURRENCY_BY_COUNTRY_CODE[country] == currency
     answer = id003.Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
@@ -73,7 +73,7 @@ def test_the_countries_of_id003_are_those_of_others(currency):
 
 
 @pytest.mark.parametrize("name", VECTORS["cctalk"]["bills"])
-def test_the_names_of_bills_are_read_as_others_do(name):
+def test_the_names_of_bills_are_read_like_other_software(name):
     assert list(cctalk.decode_coin_or_bill_name(name.encode(), 4)) == VECTORS["cctalk"]["bills"][name]
 
 
@@ -114,7 +114,7 @@ def replayed(frame):
 
 @pytest.mark.requirement("G-02", "H-05")
 @pytest.mark.parametrize("frame", [frame for frame, text in BARCODES.items() if text.isdigit()])
-def test_a_ticket_in_outside_bytes_goes_into_the_box(frame):
+def test_a_ticket_in_a_published_frame_is_stacked(frame):
     async def scene():
         rig, _ = replayed(frame)
         await asyncio.sleep(5)
@@ -129,7 +129,7 @@ def test_a_ticket_in_outside_bytes_goes_into_the_box(frame):
     jump(scene())
 
 
-def test_a_bar_code_in_outside_bytes_that_is_no_number_goes_back_at_once():
+def test_a_bar_code_that_is_no_number_in_a_published_frame_is_returned_at_once():
     (frame,) = (frame for frame, text in BARCODES.items() if not text.isdigit())
     escrowed = frame.replace("71 01 01", "71 01 04", 1)
 

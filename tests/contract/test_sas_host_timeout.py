@@ -24,7 +24,7 @@ def profile(folder: Path, rule: str) -> Path:
 
 
 @pytest.mark.requirement("K-04")
-def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: Path) -> None:
+def test_a_silent_host_disables_the_machine_and_its_next_poll_enables_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
         bench = Bench(tmp_path, rig)
@@ -44,7 +44,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
 
 
 @pytest.mark.requirement("K-04")
-def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> None:
+def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "silence_seconds = 3600")
         rig = MachineRig(tmp_path, profile=rules)
@@ -67,7 +67,7 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
 
 @pytest.mark.requirement("K-04")
 @pytest.mark.parametrize("polls", [False, True])
-def test_a_machine_that_is_not_polled_goes_on_up_to_the_limit(tmp_path: Path, *, polls: bool) -> None:
+def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, *, polls: bool) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 60"))
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
@@ -87,7 +87,7 @@ def test_a_machine_that_is_not_polled_goes_on_up_to_the_limit(tmp_path: Path, *,
 
 
 @pytest.mark.requirement("K-04")
-def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
+def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile="generic")
         assert rig.machine.profile.host.silence_seconds is None
@@ -106,7 +106,7 @@ def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("K-02")
-def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time(tmp_path: Path) -> None:
+def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) -> None:
     rules = profile(tmp_path, "starts_machine = true")
     rig = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, rig)
@@ -128,7 +128,7 @@ def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time
 
 
 @pytest.mark.requirement("K-02")
-def test_a_machine_with_two_hosts_waits_until_each_has_started_it_up(tmp_path: Path) -> None:
+def test_a_machine_with_two_hosts_waits_until_each_has_enabled_it(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "starts_machine = true"))
     first, second = Bench(tmp_path, rig), Bench(tmp_path, rig, name="second", boot=False)
     for bench in (first, second):
@@ -141,7 +141,7 @@ def test_a_machine_with_two_hosts_waits_until_each_has_started_it_up(tmp_path: P
 
 
 @pytest.mark.requirement("K-05")
-def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(tmp_path: Path) -> None:
+def test_a_full_exception_queue_stops_the_machine_if_the_profile_requires_it(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
     bench = Bench(tmp_path, rig)
     for _ in range(20):
@@ -179,7 +179,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
 
 
 @pytest.mark.requirement("K-04")
-def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
+def test_without_a_rule_a_lost_host_link_does_not_stop_play(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     bench.line._watch.start()
@@ -195,7 +195,7 @@ def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.sas(polls="2E")
-def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
+def test_a_delay_from_the_host_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path)
         bench = Bench(tmp_path, rig, enable=["delay"])

@@ -33,7 +33,7 @@ def codes(journal):
 
 
 @pytest.mark.requirement("A-08")
-def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
+def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path):
     for stage in range(len(SESSION)):
         disk = Disk()
         player = Player(tmp_path, disk)
@@ -71,7 +71,7 @@ def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
 
 
 @pytest.mark.requirement("A-08")
-def test_a_machine_stopped_by_a_full_disk_comes_up_in_its_reserve(tmp_path):
+def test_a_machine_stopped_by_a_full_disk_starts_in_its_reserve(tmp_path):
     disk = Disk()
     assert Player(tmp_path, disk).run(SESSION[:9])
     fill(disk)
@@ -87,7 +87,7 @@ def test_a_machine_stopped_by_a_full_disk_comes_up_in_its_reserve(tmp_path):
     judge(tmp_path, disk, player)
 
 
-def test_a_little_room_brings_no_reserve_back(tmp_path):
+def test_the_reserve_is_restored_only_when_there_is_ample_room(tmp_path):
     disk = Disk()
     journal = Player(tmp_path, disk).open()
     fill(disk)
@@ -100,7 +100,7 @@ def test_a_little_room_brings_no_reserve_back(tmp_path):
     journal.close()
 
 
-def test_a_power_cut_while_the_reserve_is_given_up_or_made_loses_nothing(tmp_path):
+def test_a_power_cut_while_the_reserve_is_used_or_restored_loses_nothing(tmp_path):
     def session(disk, player):
         player.open()
         for n, transaction in enumerate(SESSION):

@@ -53,7 +53,7 @@ def ends(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [*kinds(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged])
-def test_what_the_memory_refuses_is_said_and_the_machine_starts_again(ends, capsys, kind):
+def test_an_error_of_the_memory_is_printed_in_one_line_and_the_machine_restarts(ends, capsys, kind):
     assert ends(made(kind))
     said = capsys.readouterr().err
     assert "the disk is gone" in said
@@ -62,16 +62,16 @@ def test_what_the_memory_refuses_is_said_and_the_machine_starts_again(ends, caps
     assert len(said.splitlines()) == 1
 
 
-def test_who_asks_for_a_restart_has_one_and_nothing_is_said(ends, capsys):
+def test_a_requested_restart_prints_nothing(ends, capsys):
     assert ends(RestartRequested())
     assert not capsys.readouterr().err
 
 
-def test_a_record_that_cannot_be_read_stands_still_until_a_clear(ends):
+def test_a_record_that_cannot_be_read_stops_the_machine_until_a_clear(ends):
     with pytest.raises(JournalDamaged, match="the game of the record"):
         ends(RecordError("the game of the record"))
 
 
-def test_a_fault_of_our_own_is_raised_as_it_is(ends):
+def test_an_internal_error_is_raised_unchanged(ends):
     with pytest.raises(ExceptionGroup):
         ends(InvariantError("ours"))

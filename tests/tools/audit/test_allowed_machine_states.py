@@ -15,7 +15,7 @@ from rigs.lies import (
     reorder_entries,
 )
 from rigs.voids import undecided_game
-from test_honest import SOLD
+from test_honest_machines import SOLD
 from test_liars import journals
 
 from egm.app.features import FEATURES

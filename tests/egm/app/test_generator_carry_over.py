@@ -71,7 +71,7 @@ class Stuck(Written):
 
 
 @pytest.mark.requirement("B-05")
-def test_what_a_run_left_is_used_for_one_start_only_even_if_the_start_fails(tmp_path):
+def test_carried_over_output_is_used_for_one_start_even_if_the_start_fails(tmp_path):
     file = tmp_path / "carry-over"
     draw(file)
     assert file.exists()
@@ -86,13 +86,13 @@ def test_what_a_run_left_is_used_for_one_start_only_even_if_the_start_fails(tmp_
     [{"identity": replace(IDENTITY, serial="TEST-2")}, {"boots": 3}, {"instance": 2}],
     ids=["machine", "start", "instance"],
 )
-def test_of_the_same_noise_no_two_machines_and_no_two_starts_share_a_sequence(tmp_path, changed):
+def test_with_the_same_noise_machines_starts_and_instances_have_different_sequences(tmp_path, changed):
     assert draw(tmp_path / "one") == draw(tmp_path / "again")
     assert draw(tmp_path / "other", **changed) != draw(tmp_path / "third")
 
 
 @pytest.mark.requirement("B-05")
-def test_the_machine_stores_it_at_its_start_and_again_at_its_end(tmp_path, monkeypatch):
+def test_the_machine_stores_carry_over_output_at_its_start_and_its_end(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
     state.prepare()
     file = load_cabinet()

@@ -88,7 +88,7 @@ def faults(rig: DeviceRig) -> list[FaultCode]:
 @pytest.mark.requirement("G-01", "G-02", "G-15")
 @pytest.mark.parametrize("other", [True, False])
 @pytest.mark.parametrize("protocol", WRONG)
-def test_no_money_is_taken_by_channels_that_are_worth_something_else(protocol, other):
+def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
     def prepare(rig):
         channel, cents, _ = WRONG[protocol]
         rig.hand("worth", slot=channel, amount_cents=cents if other else 0)
@@ -105,7 +105,7 @@ def test_no_money_is_taken_by_channels_that_are_worth_something_else(protocol, o
 @pytest.mark.requirement("G-01", "G-02")
 @pytest.mark.parametrize("currency", ["EUR", "CHF"])
 @pytest.mark.parametrize("protocol", WRONG)
-def test_no_money_of_another_currency_is_taken(protocol, currency):
+def test_no_money_of_another_currency_is_accepted(protocol, currency):
     async def scene():
         rig = await begun(protocol, lambda rig: setattr(rig.twin, "currency", currency))
         assert faults(rig) == [FaultCode.WRONG_VALUES]
@@ -121,7 +121,7 @@ def test_no_money_of_another_currency_is_taken(protocol, currency):
     ("protocol", "mute"),
     [(protocol, number) for protocol in WRONG for number in range(-1, len(MUTE[protocol]))],
 )
-def test_one_that_agrees_takes_it_and_one_that_cannot_say_is_told(protocol, mute):
+def test_matching_channel_values_are_accepted_and_unknown_ones_reported(protocol, mute):
     async def scene():
         rig = await begun(protocol, MUTE[protocol][mute] if mute >= 0 else lambda _: None)
         assert faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
@@ -152,7 +152,7 @@ def named(**names):
         ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.VALUES_UNKNOWN]),
     ],
 )
-def test_one_slot_that_cannot_say_does_not_silence_the_rest(names, shown):
+def test_an_unknown_value_of_one_slot_does_not_disable_the_others(names, shown):
     async def scene():
         rig = await begun("cctalk_coin", named(**names))
         assert faults(rig) == shown

@@ -110,7 +110,7 @@ def check_flip(folder, disk, rng):
 
 
 @pytest.mark.requirement("A-02", "A-03")
-def test_any_flipped_byte_is_seen_and_repaired(tmp_path, closed, killed):
+def test_any_flipped_byte_is_detected_and_repaired(tmp_path, closed, killed):
     rng = random.Random(7)
     for _ in range(40):
         check_flip(tmp_path, closed, rng)
@@ -119,7 +119,7 @@ def test_any_flipped_byte_is_seen_and_repaired(tmp_path, closed, killed):
 
 @pytest.mark.slow
 @pytest.mark.requirement("A-02", "A-03")
-def test_two_thousand_flips(tmp_path, closed, killed):
+def test_two_thousand_flipped_bytes_are_detected_and_repaired(tmp_path, closed, killed):
     rng = random.Random(8)
     for _ in range(1200):
         check_flip(tmp_path, closed, rng)
@@ -127,7 +127,7 @@ def test_two_thousand_flips(tmp_path, closed, killed):
 
 
 @pytest.mark.requirement("A-02")
-def test_a_cut_or_lost_file_is_rebuilt(tmp_path, closed):
+def test_a_truncated_or_lost_file_is_rebuilt(tmp_path, closed):
     rng = random.Random(9)
     for path in of_copies(closed):
         # Zeros laid out ahead hold nothing: a cut among them is no damage.
@@ -141,7 +141,7 @@ def test_a_cut_or_lost_file_is_rebuilt(tmp_path, closed):
 
 
 @pytest.mark.requirement("A-05")
-def test_damage_to_both_copies_stops_the_machine_for_good(tmp_path, closed):
+def test_damage_to_both_copies_stops_the_machine_permanently(tmp_path, closed):
     rng = random.Random(10)
     logs = [p for p in of_copies(closed) if p.suffix == ".log"]
     for _ in range(30):
@@ -156,7 +156,7 @@ def test_damage_to_both_copies_stops_the_machine_for_good(tmp_path, closed):
 
 
 @pytest.mark.requirement("A-02", "A-08")
-def test_a_record_that_was_never_acknowledged_is_no_damage_to_the_only_copy_left(tmp_path, closed):
+def test_an_unacknowledged_torn_record_does_not_damage_the_only_copy_left(tmp_path, closed):
     """The first medium goes while a record is being written to the second: what was acknowledged is whole."""
     rng = random.Random(11)
     last = max(p for p in of_copies(closed) if p.suffix == ".log")
@@ -179,7 +179,7 @@ def test_a_record_that_was_never_acknowledged_is_no_damage_to_the_only_copy_left
 
 
 @pytest.mark.requirement("A-05")
-def test_the_same_end_cut_off_both_copies_is_seen(tmp_path, closed):
+def test_the_same_end_cut_off_both_copies_is_detected(tmp_path, closed):
     """Two whole, shorter copies: only the sealed head still knows how far the journal had come."""
     disk = Disk()
     player = Player(tmp_path, disk)
@@ -200,7 +200,7 @@ def test_the_same_end_cut_off_both_copies_is_seen(tmp_path, closed):
 
 @pytest.mark.requirement("E-13", "D-07")
 @pytest.mark.parametrize("wreck", [True, False], ids=["first-copy-wrecked", "first-copy-whole"])
-def test_a_forger_without_the_key_gets_nothing_into_the_journal(tmp_path, closed, wreck):
+def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, wreck):
     """Somebody rewrites the whole log around an edited entry, every checksum and hash refitted."""
     storage = SimStorage(closed)
     folder = tmp_path / "two"
@@ -225,7 +225,7 @@ def test_a_forger_without_the_key_gets_nothing_into_the_journal(tmp_path, closed
 
 
 @pytest.mark.requirement("A-02")
-def test_a_broken_or_lost_anchor_is_recorded(tmp_path, closed):
+def test_a_damaged_journal_head_is_repaired_and_recorded(tmp_path, closed):
     head = next(p for p in closed.names if p.name == "journal.head")
     assert mended(tmp_path, damaged(closed, head, flip(3, 1))) == ["memory.anchor_lost"]
 
@@ -233,7 +233,7 @@ def test_a_broken_or_lost_anchor_is_recorded(tmp_path, closed):
 @pytest.mark.requirement("A-02")
 @pytest.mark.parametrize("change", [flip(0, 1), flip(100, 128)])
 @pytest.mark.parametrize("medium", ["one", "two"])
-def test_one_copy_of_the_key_is_enough_and_mends_the_other(tmp_path, closed, medium, change):
+def test_a_damaged_or_lost_key_is_restored_from_the_other_medium(tmp_path, closed, medium, change):
     path = tmp_path / medium / "machine.key"
     hurt = damaged(closed, path, change)
     assert mended(tmp_path, hurt) == ["memory.repaired"]
@@ -243,14 +243,14 @@ def test_one_copy_of_the_key_is_enough_and_mends_the_other(tmp_path, closed, med
     assert mended(tmp_path, lost) == ["memory.repaired"]
 
 
-def test_a_key_damaged_in_both_places_stops_the_machine(tmp_path, closed):
+def test_a_key_damaged_on_both_media_stops_the_machine(tmp_path, closed):
     for key in [p for p in closed.names if p.name == "machine.key"]:
         closed = damaged(closed, key, flip(100, 1))
     with pytest.raises(JournalDamaged, match=r"machine\.key"):
         Player(tmp_path, closed).open()
 
 
-def test_a_key_lost_in_both_places_is_not_replaced_silently(tmp_path, closed):
+def test_a_key_lost_on_both_media_is_not_replaced(tmp_path, closed):
     for key in [p for p in closed.names if p.name == "machine.key"]:
         del closed.names[key]
     with pytest.raises(JournalDamaged, match="key is missing"):
@@ -258,7 +258,7 @@ def test_a_key_lost_in_both_places_is_not_replaced_silently(tmp_path, closed):
 
 
 @pytest.mark.requirement("A-04")
-def test_a_rewrite_that_does_not_hold_stops_the_machine(tmp_path, closed):
+def test_a_copy_that_cannot_be_rewritten_stops_the_machine(tmp_path, closed):
     log = next(p for p in of_copies(closed) if p.suffix == ".log")
     hurt = damaged(closed, log, flip(200, 1))
     hurt.stuck = (".log.new", 0), (".log", 300)
@@ -267,7 +267,7 @@ def test_a_rewrite_that_does_not_hold_stops_the_machine(tmp_path, closed):
 
 
 @pytest.mark.requirement("A-08")
-def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
+def test_a_full_disk_refuses_entries_and_loses_nothing(tmp_path):
     disk = Disk()
     whole = Player(tmp_path, disk)
     assert whole.run()
@@ -291,7 +291,7 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
     assert refusals > 20
 
 
-def test_a_read_only_medium_is_named_and_untouched(tmp_path, closed):
+def test_a_read_only_medium_is_reported_and_not_changed(tmp_path, closed):
     before = {p: bytes(i.seen) for p, i in closed.names.items()}
     closed.room = 0
     with pytest.raises(JournalUnwritable):
@@ -330,7 +330,7 @@ def test_a_falsified_meter_stops_the_machine_until_a_clear(tmp_path, closed, boo
 
 @pytest.mark.requirement("A-03")
 @pytest.mark.parametrize("suffix", [".log", ".sqlite"])
-def test_damage_between_plays_is_seen_before_the_next_and_repaired(tmp_path, closed, suffix):
+def test_damage_between_plays_is_repaired_before_the_next(tmp_path, closed, suffix):
     player = Player(tmp_path, closed)
     journal = player.open()
     path = next(p for p in of_copies(closed) if p.name.endswith(suffix))
@@ -344,7 +344,9 @@ def test_damage_between_plays_is_seen_before_the_next_and_repaired(tmp_path, clo
     journal.close()
 
 
-def test_a_disk_that_lies_about_syncing_is_beyond_this_and_the_judge_sees_it(tmp_path, monkeypatch):
+def test_acknowledged_entries_lost_by_a_disk_with_false_syncs_are_detected_by_the_judge(
+    tmp_path, monkeypatch
+):
     """The judge can fail: on a disk that ignores syncs acknowledged entries are lost, and it says so."""
     monkeypatch.setattr(Disk, "sync", lambda self, path, inode: self.operation(f"sync {path.name}"))
     disk = Disk()

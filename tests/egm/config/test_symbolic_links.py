@@ -56,14 +56,14 @@ def test_no_lock_beside_another_file_follows_a_link(tmp_path, victim):
 
 
 @pytest.mark.parametrize("name", ["metrics.port", "metrics.port.new"])
-def test_what_is_written_at_each_start_takes_the_place_of_a_link(tmp_path, victim, name):
+def test_a_file_written_at_each_start_replaces_a_link(tmp_path, victim, name):
     (tmp_path / name).symlink_to(victim)
     replace_transient(tmp_path / "metrics.port", "9477")
     assert not (tmp_path / "metrics.port").is_symlink()
     assert (tmp_path / "metrics.port").read_text() == "9477"
 
 
-def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_link(tmp_path, victim):
+def test_the_start_up_activity_and_a_hosts_cursor_replace_a_link(tmp_path, victim):
     for name in ("starting.json", "starting.json.new", "starting.new", "cursor", "cursor.new"):
         (tmp_path / name).symlink_to(victim)
     write_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
@@ -74,6 +74,6 @@ def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_lin
     assert cursor.read(default=0) == 7
 
 
-def test_the_generators_carry_over_follows_no_link(tmp_path, victim):
+def test_the_generators_carry_over_file_follows_no_link(tmp_path, victim):
     (tmp_path / "carry").symlink_to(victim)
     _write_random_output(tmp_path / "carry", b"secret")

@@ -81,9 +81,7 @@ def started(folder, file, monkeypatch):
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
-def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_runs(
-    tmp_path, monkeypatch, cut
-):
+def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_path, monkeypatch, cut):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     folder.prepare()
     writes = 0
@@ -117,7 +115,7 @@ def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_r
     assert entry.record["persons"] == ["2", "1"]
 
 
-def test_signature_needs_two_permitted_people_and_disk_errors_are_reported(tmp_path):
+def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")
@@ -133,7 +131,7 @@ def test_signature_needs_two_permitted_people_and_disk_errors_are_reported(tmp_p
     assert len(missing.proved_signers) == 0 < REQUIRED_SIGNERS
 
 
-def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
+def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     at = step(folder, tmp_path / "cabinet.toml")
@@ -151,19 +149,19 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
     ("place", "asked"),
     [("generic", ("site",)), ("quebec-vlt", ("site", "licence_holder"))],
 )
-def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
+def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place, asked):
     assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == asked
 
 
 @pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
-def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, said):
+def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, year, said):
     at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
     at.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
     lines = {row.cells[0].value: row.cells[1].value for row in at.build_page(drafted()).tables[0].rows}
     assert lines[said] == f"{year}-01-02T00:00:00+00:00"
 
 
-def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
+def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
     draft, asked = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
     steps = {each.id: each for each in asked}
     draft.roster = Roster()
@@ -186,7 +184,7 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
         (1, "medium_other"),
     ],
 )
-def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, said):
+def test_a_failed_write_is_explained_by_what_to_do(why, said):
     words = build_failure_text(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
     assert words.value == f"notice.refused.{said}"
     for language in ("en", "fr"):
