@@ -434,7 +434,8 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
             return None
 
     machine = SimpleNamespace(
-        poll=lambda _now: SimpleNamespace(has_link_been_lost=False, messages=[opened]), send=lambda _message: True
+        poll=lambda _now: SimpleNamespace(has_link_been_lost=False, messages=[opened]),
+        send=lambda _message: True,
     )
     app = ScreenApp(
         theme=theme,
