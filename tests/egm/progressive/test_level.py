@@ -179,10 +179,10 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
     [
         {"base_cents": 0},
         {"increment": Fraction(-1, 2)},
-        {"increment": Fraction(1, 2), "hidden": Fraction(1, 2)},
+        {"increment": Fraction(1, 2), "hidden_share": Fraction(1, 2)},
         {"ceiling_cents": 2500},
-        {"mystery": True, "ceiling_cents": None},
-        {"mystery": True, "increment": Fraction(0)},
+        {"is_mystery": True, "ceiling_cents": None},
+        {"is_mystery": True, "increment": Fraction(0)},
     ],
 )
 def test_impossible_terms_of_a_level_are_refused(wrong):

@@ -15,6 +15,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.levels_page import build_level_tables
 from egm.progressive.pools import Pools
+from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.service_menu import Menu, translate_words
@@ -184,8 +185,10 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    hit = LevelHitRegistered(
-        **{**rig.records("progressive.hit")[0], "pool": "three-levels.luck.50", "level": "luck"}
+    hit = from_json(
+        LevelHitRegistered,
+        {**rig.records("progressive.hit")[0], "pool": "three-levels.luck.50", "level": "luck"},
+        "a hit",
     )
     for cents in range(1, 41):
         rig.machine.post(LEVEL_HIT, replace(hit, amount_cents=cents), entry_id=f"hit-{cents}")

@@ -365,7 +365,7 @@ class Storm:
             self.flying.append((machine, message))
         for answer in self.controller.process_message(message):
             if not troubled or self.chance.random() > 0.15:
-                machine.link.receive(answer, self.now)
+                machine.link.process_message(answer, self.now)
         machine.learn(self.now)
 
 
@@ -416,7 +416,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
     assert record.level.contributed_amount == wagered * Fraction(1, 70)
     paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
     assert paid == {claim.claim: claim.paid_cents for claim in claims}
-    assert record.level.paid == sum(paid.values())
+    assert record.level.paid_cents == sum(paid.values())
     assert paid
     assert all(not machine.claims for machine in storm.machines)
 
@@ -435,8 +435,8 @@ def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     assert level.contributed_amount == wagered * (Fraction(1, 70) + Fraction(1, 1000))
     paid = {name: commit.amount_cents for machine in machines for name, commit in machine.paid.items()}
     assert paid == {name: award.amount_cents for name, award in controller.awards.items()}
-    assert level.paid == sum(paid.values())
-    assert sorted(a.order for a in controller.awards.values()) == list(range(1, level.hits + 1))
+    assert level.paid_cents == sum(paid.values())
+    assert sorted(a.order for a in controller.awards.values()) == list(range(1, level.hit_count + 1))
     assert len(paid) >= 5
     assert all(not machine.claims for machine in machines)
     assert set(controller.commits) == set(paid)

@@ -218,7 +218,7 @@ def test_a_claim_survives_an_outage_and_a_restart_and_is_paid_once(tmp_path, con
 
     run(first())
     run(second())
-    assert controller.levels["TOP"].hits == 1
+    assert controller.levels["TOP"].hit_count == 1
 
 
 def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, controller):
@@ -234,7 +234,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (commit,) = controller.commits.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
-            assert controller.levels["TOP"].hits == 1  # it is told of the hit before
+            assert controller.levels["TOP"].hit_count == 1  # it is told of the hit before
 
     run(life())
 
@@ -432,7 +432,7 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
             return list(rig.room.journal.iter_bodies())
 
     bodies = asyncio.run(life())
-    assert (older.levels["TOP"].hits, older.commits) == (1, controller.commits)
+    assert (older.levels["TOP"].hit_count, older.commits) == (1, controller.commits)
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     game_files = GameFiles((GAME.parent,))
     assert Auditor(game_files).audit_entries(bodies).findings == []

@@ -98,7 +98,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     machine.report_shown()
     # the bank does not open: the ante is paid even money and the raise comes back
     assert worth(machine) == before - 100 + 100 + paid_cents + won
-    assert level(machine).paid == won
+    assert level(machine).paid_cents == won
     left = pot - won
     assert level(machine).current == max(left, 10_000_00)
     assert audited(machine) == []
@@ -195,7 +195,7 @@ def test_the_second_of_two_winning_positions_wins_the_rest(tmp_path):
     for each in (first, second):
         each.report_shown()
         assert each.state is State.IDLE
-    assert (level(first).paid, level(first).hits) == (sum(won), 2)
+    assert (level(first).paid_cents, level(first).hit_count) == (sum(won), 2)
     assert audited(first) == []
     second.close()
     first.close()
@@ -214,7 +214,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     assert again.hands.messages[-1].progressives[0].amount_cents == 1000_05
     again.report_shown()
     assert worth(again) == 100_00 - 100 + 100 + 1000_05
-    assert level(again).hits == 1
+    assert level(again).hit_count == 1
     assert audited(again) == []
     again.close()
 
@@ -243,7 +243,7 @@ def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
     machine = room_of(tmp_path).boot()
     void_by_an_earlier_version(machine)
     assert level(machine).current == 10_000_00 + 1000_05
-    assert (level(machine).paid, level(machine).hits) == (0, 0)
+    assert (level(machine).paid_cents, level(machine).hit_count) == (0, 0)
     assert besides_the_void(audited(machine)) == []
     machine.close()
 
@@ -343,7 +343,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     told = machine.hands.messages[-1]
     assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
     pot = level(machine, f"{TABLE}.jackpot.100")
-    assert (pot.contributed_amount, pot.paid, pot.hits) == (100, 20_001_00, 2)
+    assert (pot.contributed_amount, pot.paid_cents, pot.hit_count) == (100, 20_001_00, 2)
     assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19

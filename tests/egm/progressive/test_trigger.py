@@ -37,7 +37,7 @@ def winner(trigger, level):
     while True:
         wager += 1
         level = level.add_contribution(STAKE)
-        if level.current >= trigger.amount:
+        if level.current >= trigger.trigger_amount:
             return wager
 
 
@@ -88,10 +88,10 @@ def test_a_commitment_binds_one_secret_and_its_context():
     others = (
         {"level": "N"},
         {"number": 2},
-        {"start": Fraction(101)},
+        {"start_amount": Fraction(101)},
         {"step": Fraction(5)},
         {"ceiling_cents": 111},
-        {"drawn": 2},
+        {"drawn_point": 2},
         {"salt": "0" * 63 + "6"},
     )
     commitments = {replace(trigger, **other).commitment for other in others}

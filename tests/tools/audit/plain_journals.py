@@ -106,5 +106,5 @@ def picture(value):
     ):
         return repr(value) if not isinstance(value, FunctionType | MethodType | GameFiles) else None
     names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
-    left_out = {"keys", "rules", "cached_states", "seconds"}
+    left_out = {"keys", "rules", "cached_states", "duration_seconds"}
     return {name: picture(getattr(value, name)) for name in names if name not in left_out}

@@ -527,9 +527,9 @@ CHANGES = {
 
 
 TABLE_CHANGES = {
-    "the table has another shoe": alter_table(table={"shoe": {"As": 3, "2c": 14}}),
-    "the table is in its initial state": alter_table(table=None),
-    "bets are standing on the table": alter_table(staked=(("credit:1:cashable", 5),)),
+    "the table has another shoe": alter_table(table_state={"shoe": {"As": 3, "2c": 14}}),
+    "the table is in its initial state": alter_table(table_state=None),
+    "bets are standing on the table": alter_table(standing_stakes=(("credit:1:cashable", 5),)),
     "the table had another denomination": alter_table(denomination_cents=5),
     "the table is not known": remove_table,
     "the shoe is shared": share_table,
