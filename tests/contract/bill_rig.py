@@ -1,4 +1,4 @@
-"""A bill acceptor on a cable, with a ledger that can die and a machine that decides."""
+"""A bill acceptor on a cable, with a ledger that can fail and a machine that decides."""
 
 from egm.devices.bill_driver import BillDriver
 from egm.devices.cctalk.bill import CctalkBillDriver
@@ -59,7 +59,7 @@ class BillRig(DeviceRig):
         self.begin()
 
     def begin(self) -> None:
-        """A machine process starts."""
+        """Start a machine process."""
         self.driver: BillDriver = DRIVERS[self.protocol]("bill", self.serial_line(), self.sink, self.ledger)
         self.driver.enable(NOTES, barcodes=True)
         self.start(self.driver)
@@ -82,7 +82,7 @@ class BillRig(DeviceRig):
         return self.twin.describe()["stacked_cents"]
 
     def quiet(self) -> bool:
-        """Nothing under way on either side."""
+        """Return whether nothing is in progress on either side."""
         state = self.twin.describe()
         return (
             self.ledger.find_open() is None

@@ -1,4 +1,4 @@
-"""Malformed and extreme input, always the same for the same number: variations of messages that are right."""
+"""Malformed and extreme input: variations of valid messages, reproducible from a number."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""A machine with SAS lines on pseudo-terminals, and a hand that writes and reads their bytes."""
+"""A machine with SAS lines on pseudo-terminals, whose bytes a test writes and reads."""
 
 import asyncio
 import os

@@ -234,7 +234,7 @@ class TestInterruptions:
 
     @at_moments
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, protocol, line, every):
-        """The machine dies and comes back at times spread over the whole life of a note."""
+        """The machine is killed and restarted at times spread over the whole handling of a bill."""
 
         async def scene(moment: float, pause: float) -> None:
             rig = BillRig(protocol, line, seed=int(moment * 100))
@@ -291,7 +291,7 @@ class TestInterruptions:
 
     @at_moments
     def test_repeated_failures_of_machine_and_acceptor_lose_and_double_nothing(self, protocol, line, every):
-        """Notes keep coming while machine and acceptor fail at random."""
+        """Bills are inserted while machine and acceptor fail at random."""
 
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
@@ -322,7 +322,7 @@ class TestInterruptions:
 
 @pytest.mark.requirement("G-02", "G-05")
 class TestANoteNobodyCanAccountFor:
-    """Ordered into the box, and no word of the acceptor says where it went: a person decides its amount."""
+    """An ordered bill of which no report states where it went: a person decides its amount."""
 
     @staticmethod
     def swallow(rig: BillRig) -> None:
@@ -357,7 +357,7 @@ class TestANoteNobodyCanAccountFor:
             jump(scene(step * 0.03))
 
     def test_every_restart_ends_in_a_credit_a_return_or_a_dispute(self, protocol):
-        """The machine dies around each recording, and the note is lost with the acceptor's power then."""
+        """The machine is killed around each record, and the bill is lost when the acceptor loses power."""
 
         async def scene(die_at: int) -> None:
             rig = BillRig(protocol)

@@ -1,4 +1,4 @@
-"""What every bill acceptor driver says of faults, and random sessions in which everything fails."""
+"""Faults of every bill acceptor driver, and random sessions in which everything fails."""
 
 import asyncio
 import random
@@ -35,7 +35,7 @@ def protocol(request) -> str:
 @pytest.mark.requirement("G-02", "G-05", "G-06")
 @pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 60, 10)], ids=str)
 def test_random_failures_of_everything_lose_and_double_nothing(protocol, line, seeds):
-    """Sessions of ten notes with random answers, deaths, power losses, silences and pulled cables."""
+    """Sessions of ten bills with random decisions, kills, power losses, silences and unplugged cables."""
 
     async def scene(seed: int) -> None:
         dice = random.Random(seed)
@@ -254,7 +254,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
 @pytest.mark.requirement("G-02")
 @pytest.mark.parametrize("others", [7, -3])
 def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
-    """Swapped while a bill was on its way: the bill is in the old one, and an attendant is called."""
+    """The validator is exchanged while a bill is moving: the bill is in the old one, and an attendant is called."""
 
     async def scene():
         rig = BillRig("cctalk_bill")
@@ -281,7 +281,7 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
 @pytest.mark.requirement("G-02", "G-05", "G-06")
 class TestInsideTheStacker:
     def test_a_bill_that_jams_on_its_way_to_the_box_is_not_credited(self, protocol):
-        """A technician takes it out by hand: no credit, and an attendant is told."""
+        """A technician removes it by hand: there is no credit, and it is reported to an attendant."""
 
         async def scene():
             rig = BillRig(protocol)
@@ -342,7 +342,7 @@ class TestInsideTheStacker:
         jump(scene())
 
     def test_an_unknown_bill_in_escrow_is_returned(self, protocol):
-        """A note the acceptor knows and the cabinet does not."""
+        """The acceptor knows the bill, but the cabinet does not."""
 
         async def scene():
             rig = BillRig(protocol)
@@ -384,7 +384,7 @@ class TestInsideTheStacker:
 @pytest.mark.requirement("G-02", "G-05")
 @pytest.mark.parametrize("protocol", ["id003", "ebds"])
 def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_first(protocol):
-    """A slow disk: by the time the order is durable the acceptor has given up and another note is in escrow."""
+    """With a slow disk the acceptor has timed out before the order is durable, and another bill is in escrow."""
 
     async def scene():
         rig = BillRig(protocol)
@@ -412,7 +412,7 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
 @pytest.mark.requirement("G-02", "G-05")
 @pytest.mark.parametrize("protocol", ["id003", "ebds", "cctalk_bill"])
 def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_first(protocol):
-    """A busy computer: the acceptor's last word is two seconds old when the machine comes to read it."""
+    """On a busy computer the acceptor's last report is two seconds old when the machine reads it."""
 
     async def scene():
         rig = BillRig(protocol)
@@ -442,7 +442,7 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
 
 @pytest.mark.requirement("G-02", "G-06")
 def test_an_ebds_acceptor_without_a_note_table_is_queried_a_few_times_and_used():
-    """It answers the auxiliary question with an ordinary status, which knows no denominations."""
+    """It answers the auxiliary query with an ordinary status, which contains no denominations."""
 
     async def scene():
         rig = BillRig("ebds")

@@ -1,4 +1,4 @@
-"""What an acceptor says its channels take, in every protocol: where one differs nothing is taken, and it is said."""
+"""The channel values that an acceptor reports, in every protocol: if one differs no money is accepted."""
 
 import asyncio
 from contextlib import suppress

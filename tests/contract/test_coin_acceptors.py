@@ -123,7 +123,7 @@ class TestCoinAcceptor:
             jump(scene(seed))
 
     def test_a_coin_during_a_power_loss_is_credited_or_disputed(self):
-        """A coin in the very instant before a power loss is either credited or told of."""
+        """A coin at the instant of a power loss is either credited or reported."""
 
         async def scene(moment: float) -> None:
             rig = CoinRig()
@@ -314,7 +314,7 @@ class TestCoinAcceptor:
     ],
 )
 def test_a_twin_reports_its_equipment_category(protocol, category):
-    """Header 245, which every host asks first; written here from the protocol's description."""
+    """Header 245, the first query of every host, encoded from the protocol's description."""
 
     async def scene():
         rig, heard = DeviceRig(protocol), []

@@ -1,4 +1,4 @@
-"""The identity that each device states about itself, from the simulated device through its driver to its service page."""
+"""The identity that each device reports, from the simulated device through its driver to its service page."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Where coins fall: the hopper until it is full, then the box in the base, as the acceptor's diverter is told."""
+"""The diverter of a coin acceptor: coins fall into the hopper until it is full, then into the cash box."""
 
 import asyncio
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""The drawer's hands on real twins: what it offers can be done, and what it does wrong it can mend.
+"""The drawer's controls on real twins: every offered action works, and caused faults can be cleared.
 
 A bill after a jam that waited for it never reaches escrow; it must be given back by the same hands that
 caused the jam, and the next one must be credited.

@@ -1,4 +1,4 @@
-"""A kind of journal entry is written as text in its declaration only: a search for it finds that place."""
+"""A kind of journal entry is written as text in its declaration only."""
 
 import ast
 from pathlib import Path

@@ -189,7 +189,7 @@ def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type
 
 
 def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
-    """Otherwise the machine would stop at the event, in a state that no test may have reached."""
+    """A mismatch would stop the machine at the event, possibly in a state that no other test reaches."""
     read = [
         (event, function.__qualname__, payload)
         for rule in FEATURES.state_table

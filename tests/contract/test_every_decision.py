@@ -1,4 +1,4 @@
-"""Every answer that a table offers has a text, and the best one is published; raises are reserved.
+"""Every decision that a table offers has a text and advice, and its raises are reserved.
 
 A bet with answers states best and worst play.
 
@@ -129,7 +129,7 @@ def choose_against_advice(decision):
 @pytest.mark.requirement("C-10:c")
 @pytest.mark.parametrize("name", ADVISED_GAMES)
 def test_a_decision_against_the_advice_changes_the_round(name):
-    """With the same draws, some round ends otherwise if the player does not follow the advice."""
+    """With the same draws, some round ends differently if the player does not follow the advice."""
     game = load_game(name)
     rounds = [play_round(game, number, follow_advice) for number in range(ASKING)]
     assert any("advice" in prompt for asked, _ in rounds for _, _, prompt in asked)

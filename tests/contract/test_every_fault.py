@@ -1,4 +1,4 @@
-"""Every fault of every kind of device, through the wiring into the machine: state, journal, text, and its end.
+"""Every fault of every kind of device: its state, journal entry, text and end in the machine.
 
 The table is written from the regulations' lists, not from the machine's own; its completeness is held against the
 drivers' sources, so that a fault a driver learns to report cannot be forgotten here.
@@ -207,7 +207,7 @@ def test_a_mechanical_hopper_fault_during_a_payout_reaches_the_machine(tmp_path,
     "code", [pytest.param(code, marks=shown("hopper", code)) for code in ("jam", "sensor_stuck", "cheat")]
 )
 def test_a_hopper_fault_without_an_open_payout_reaches_the_machine(tmp_path, code):
-    """No payout is open: the fault itself is reported, and not what it did to the coins."""
+    """No payout is open, so the fault itself is reported and not its effect on the coins."""
 
     async def scene():
         room, rig, _ = with_hopper(tmp_path)

@@ -126,7 +126,7 @@ def rig(tmp_path):
 
 
 def with_credit(rig, cents):
-    """So much credit or a little more, in bills."""
+    """Insert bills for at least the given credit."""
     while rig.credit_cents < cents:
         missing = cents - rig.credit_cents
         rig.insert(max((bill for bill in (500, 1000, 2000, 5000, 10_000) if bill <= missing), default=500))
@@ -134,7 +134,7 @@ def with_credit(rig, cents):
 
 
 def lay(rig, bets):
-    """Lay bets; whether the machine has taken them."""
+    """Place bets; return whether the machine has accepted them."""
     rig.engine.handle(
         EventType.BET, value=sum(each for each in bets.values() if each > 0), options={"bets": bets}
     )
@@ -236,8 +236,8 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
 @pytest.mark.parametrize("game", RAISED)
 def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
-    found = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
-    rules, said = loaded.rules, [each.evidence for each in found if each.status is Status.NOTED]
+    findings = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
+    rules, said = loaded.rules, [each.evidence for each in findings if each.status is Status.NOTED]
     for cents in loaded.denominations_cents:
         bets, lead = at_most(rules, cents)
         if bets[lead.id] < min(lead.most, LIMIT_CENTS // cents):
@@ -249,10 +249,10 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
-    said = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    output = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
     limit = load_profile("generic").play.bet_limit_cents
     reduced = f"the highest bet is {limit // 2 // 500} credits on ante (the game's definition: 500)"
-    assert any(reduced in each for each in said), said
+    assert any(reduced in each for each in output), output
 
 
 # ---------------------------------------------------------------------------------- what is told of it
@@ -314,7 +314,7 @@ def theme():
 
 
 def stage_of(machine, theme, language):
-    """The screen of a machine as it stands."""
+    """Return the screen of a machine in its current state."""
     machine.engine.handle(EventType.LANGUAGE, value=language)
     views = tuple(
         build_game_view(
@@ -340,19 +340,19 @@ def stage_of(machine, theme, language):
 def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
     machine, rules = with_credit(rig(game), CREDIT_CENTS), rules_of(game)
     stage = stage_of(machine, theme, language)
-    said = describe_bet_limits(stage)
+    limits_text = describe_bet_limits(stage)
     cents = stage.view.snapshot.denomination_cents
     if not rules.list_spots():
         costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
         words = {"least": stage.texts.number(min(costs)), "most": stage.texts.number(max(costs))}
-        assert said == stage.texts.say("help.unit", amount=stage.money(cents), **words)
+        assert limits_text == stage.texts.say("help.unit", amount=stage.money(cents), **words)
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
     spots = [spot for spot in rules.list_spots() if not spot.added]
     taken = {spot.id: min(spot.most, room_, on.get(spot.id, spot.most)) for spot in spots}
     for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.find_highest_stake(room_)):
-        assert stage.money(credits_ * cents) in said
+        assert stage.money(credits_ * cents) in limits_text
     for spot in spots if len(spots) < 12 else ():  # and what is said of a spot is what is taken there
         shown = stage.view.table.spots[spot.id]
         lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
@@ -368,7 +368,7 @@ PAY_TABLES = tuple(name for name, family in FAMILIES.items() if family in {"vide
 
 
 class Round:
-    """A round at a machine: random answers, and what the screen is told of it."""
+    """A round at a machine with random decisions, and the messages sent to the screen."""
 
     def __init__(self, machine, theme, game, rng):
         self.machine, self.rng = machine, rng
@@ -446,7 +446,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", [name for name, family in FAMILIES.items() if family == "keno"])
 def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
-    """A level that a catch wins is its prize, beside the pay or in its place; no remark calls it nothing."""
+    """A level that a catch wins is shown as its prize, with the pay or instead of it, without a remark."""
     stage, loaded = stage_of(rig(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
         assert stage.texts.choose_translation(level.name.model_dump()) in format_catch_award(

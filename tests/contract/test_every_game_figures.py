@@ -1,4 +1,4 @@
-"""What is stated of every game of the library is true of every wager it takes; a new game is taken up by itself."""
+"""The stated figures of every library game hold for every wager it accepts; new games are included."""
 
 import json
 import random
@@ -98,7 +98,7 @@ def test_no_stake_returns_less_than_the_stated_minimum(name, count):
 @pytest.mark.parametrize("count", SETS)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count):
-    """However much lies on the side of a least main bet: the corners of what may be staked."""
+    """Includes the extreme combinations: a smallest main bet with the highest side bets."""
     (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
     for n in range(TRIED):
         if held == count:
@@ -149,17 +149,20 @@ def theme():
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, name, language):
-    """A side bet's return stood on the machine as the game's: 44.69 % of Let It Ride, whose main bet has 98.83."""
+    """Regression: a side bet's return (44.69 %) was shown as that of Let It Ride, whose main bet returns 98.83 %."""
     game = load_game(name)
-    told = build_game_view(game)
+    game_view = build_game_view(game)
     figures = analyse(game, Depth.RETURN).bets
     main = next(iter(figures[0].options["bets"]))
     spots = {spot.id: spot for spot in game.rules.list_spots()}
-    assert told.main_bet == spots[main].group
-    of_main = min(bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == told.main_bet)
+    assert game_view.main_bet == spots[main].group
+    of_main = min(
+        bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == game_view.main_bet
+    )
     least = min(figures, key=lambda bet: bet.rtp)
     said = format_return(
-        Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language)), told
+        Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((game_view,), game_view, language)),
+        game_view,
     )
     said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
     if game.rules.levy is not None:  # Monaco art. 19.3
@@ -178,7 +181,7 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
 
 
 def test_a_pay_row_that_pays_nothing_is_remarked_on():
-    """Odds of 0:1 loaded without a word; no game of the library has them."""
+    """Odds of 0:1 were accepted without a remark; no game of the library has them."""
     assert not [
         r
         for name in TABLES

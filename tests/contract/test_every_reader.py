@@ -1,4 +1,4 @@
-"""Whatever arrives is validated before it is handled: no input ends a reader, and nothing moves by it.
+"""All input is validated before it is handled: none ends a reader or moves money.
 
 One table of all that reads what others write: peers on the link, signs, browsers, screens, hands on a bench,
 devices, hosts, sticks, files, and staff at a form. Each is given hundreds of malformed and extreme messages

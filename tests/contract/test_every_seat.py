@@ -155,7 +155,7 @@ def test_each_seat_is_settled_as_if_it_played_alone_with_its_cards(name):
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", SEATED_GAMES)
 def test_a_hundred_thousand_hands_are_settled_as_if_played_alone(name, monkeypatch):
-    """The whole table plays; the advice, which settles nothing, is left out, and no hand is divided twice."""
+    """The whole table plays; advice is omitted for speed, and divisions of hands are cached."""
     monkeypatch.setattr(PokerRules, "build_advice", lambda *_: {})
     divide = lru_cache(maxsize=64)(hands.list_settings)
     for module in (hands, paigow):
@@ -188,7 +188,7 @@ def check_rounds(game, seeds, seats=SEATS):
 @pytest.mark.requirement("B-01", "O-01")
 @pytest.mark.parametrize("name", SEATED_GAMES)
 def test_the_games_of_all_seats_are_one_round(name):
-    """Each seat's game draws the same numbers, asks the same questions, and has its own money."""
+    """Each seat's game has the same draws and decisions, and its own money."""
     game = load_game(name)
     for seed in range(ROUNDS):
         wagers, deal, answers, steps, outcome = play_together(game, seed)
@@ -230,7 +230,7 @@ def give_up(decision):
 
 @pytest.mark.parametrize("name", [name for name in DEALT_FACE_DOWN if name not in COMMON_HANDS])
 def test_a_seat_sees_nothing_of_another_seats_face_down_cards(name):
-    """The other seats have other cards, and what this seat's screen gets is the same to the last byte."""
+    """With other cards at the other seats, the data for this seat's screen is the same to the byte."""
     game = load_game(name)
     hidden = 0
     for seed in range(ROUNDS):

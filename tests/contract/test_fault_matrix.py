@@ -1,4 +1,4 @@
-"""Every trouble a line or a supply can have, for every protocol: told where it must be, and always got over."""
+"""Every line and power failure for every protocol: reported where required, and always recovered from."""
 
 import asyncio
 import inspect
@@ -126,7 +126,7 @@ def test_a_command_with_an_invalid_value_does_not_change_a_twin(protocol):
 @pytest.mark.requirement("G-06")
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
 def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_again(protocol):
-    """Any bytes from the device: errors are told, nothing is credited, and good answers are heard again."""
+    """Any bytes from the device are reported as errors, credit nothing, and valid replies are read again."""
 
     async def scene(seed: int) -> None:
         dice = random.Random(seed)
@@ -156,7 +156,7 @@ def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_ag
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
 def test_random_bytes_to_a_twin_move_no_money(protocol):
-    """Any bytes to a twin: it keeps to what its hands did."""
+    """Any bytes to a twin do not change what its test actions did."""
 
     async def scene() -> None:
         dice = random.Random(7)

@@ -1,4 +1,4 @@
-"""A fault that holds the player's money: how much, what happens to it, who comes, and the last word once it is over."""
+"""A fault that holds the player's money: the amount, what happens to it, and who will come."""
 
 import asyncio
 
@@ -107,12 +107,12 @@ def test_a_disputed_amount_is_stated_with_its_fault(tmp_path):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_notice_of_held_money_names_fault_amount_and_attendant(language):
     texts = Texts(language)
-    said = format_fault(texts, "bill_acceptor.jam")
+    fault_text = format_fault(texts, "bill_acceptor.jam")
     attendant = {"en": "attendant", "fr": "préposé"}[language]
     for words in (
-        texts.say("notice.held", fault=said, amount="$20.00"),
-        texts.say("notice.held_bill", fault=said),
+        texts.say("notice.held", fault=fault_text, amount="$20.00"),
+        texts.say("notice.held_bill", fault=fault_text),
     ):
-        assert said in words
+        assert fault_text in words
         assert attendant in words
-    assert "$20.00" in texts.say("notice.held", fault=said, amount="$20.00")
+    assert "$20.00" in texts.say("notice.held", fault=fault_text, amount="$20.00")

@@ -1,4 +1,4 @@
-"""What a hopper's driver promises, over every kind of line, alone and beside a coin acceptor on one wire."""
+"""The contract of a hopper's driver over every kind of line, alone and with a coin acceptor on one bus."""
 
 import asyncio
 from contextlib import suppress
@@ -139,7 +139,7 @@ class TestHopper:
     @pytest.mark.parametrize("killed", [False, True])
     @pytest.mark.parametrize("strange", ["serial", "no count", "less than was seen"])
     def test_the_count_of_an_exchanged_hopper_is_not_used(self, strange, killed):
-        """A technician swaps a hopper that stuck in the middle of a payout: what was seen to leave is paid."""
+        """A technician exchanges a hopper that jammed during a payout: only the coins counted before are paid."""
 
         async def scene():
             rig = HopperRig()
@@ -258,7 +258,7 @@ class TestHopper:
 
     @pytest.mark.requirement("F-13:a")
     def test_the_hopper_of_an_abandoned_payout_is_stopped(self):
-        """The count of a hopper that is still paying falls: its payout is closed, and no more coins may leave."""
+        """The count of a paying hopper decreases: its payout is closed, and no more coins may leave."""
 
         async def scene():
             rig = HopperRig()

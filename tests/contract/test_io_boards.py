@@ -1,4 +1,4 @@
-"""What the I/O board's driver promises: every edge exactly in order, outputs as wished, no ghost presses."""
+"""The contract of the I/O board's driver: every change in order, outputs as ordered, no false presses."""
 
 import asyncio
 import random
@@ -36,7 +36,7 @@ class BoardRig(DeviceRig):
         await self.advance_until(lambda: len(self.of(InputsKnown)) >= times)
 
     def told(self) -> list[tuple[str, str, bool]]:
-        """Doors and keys as told, in order, without repeats of what was already so."""
+        """Return the reported changes of doors and keys in order, without repeated states."""
         state: dict[tuple[str, str], bool] = {}
         changes = []
         for event in self.of(DoorChanged, KeyTurned):
@@ -109,11 +109,11 @@ class TestEveryLine:
                 await asyncio.sleep(0.5)
             await rig.advance_until(rig.drained)
             await rig.stop()
-            told = [event.button for event in rig.of(ButtonPressed)]
+            presses = [event.button for event in rig.of(ButtonPressed)]
             if line == "lossy":  # a line that was lost meanwhile drops presses, never makes them up
-                assert len(told) <= len(pressed)
+                assert len(presses) <= len(pressed)
             else:
-                assert told == pressed
+                assert presses == pressed
             rig.close()
 
         jump(scene())
@@ -340,7 +340,7 @@ class TestFaults:
 
 @pytest.mark.requirement("D-20", "A-08")
 class TestHardMeters:
-    """Totals, not pulses: whatever is lost or told again, each pulse is given once."""
+    """Totals are sent, not pulses: despite losses and repeats each pulse is given once."""
 
     TOTALS = (5, 0, 3, 1, 2, 0)
 
@@ -397,7 +397,7 @@ class TestHardMeters:
 
     @pytest.mark.parametrize("shows", [9, -1])
     def test_a_hard_meter_that_differs_is_a_fault_and_is_not_driven(self, shows):
-        """Ahead of the machine, or behind by more than a machine at work can owe."""
+        """The counter is ahead of the machine, or behind by more than it can owe during operation."""
 
         async def scene() -> None:
             rig = BoardRig()

@@ -1,4 +1,4 @@
-"""Every model of a file or message: what a base class checks, its subclasses check too."""
+"""Every model of a file or message keeps the checks of its base classes."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""Every order that concerns money ends within a bound, whatever its device does or does not do.
+"""Every order that concerns money ends within a time limit, whatever its device does.
 
 What was counted is paid, what nobody can know is disputed, and the rest is a hand-pay or goes back.
 """
@@ -40,7 +40,7 @@ BOUND_SECONDS = 90.0
 
 
 def unanswered(header):
-    """Let the hopper say nothing to one kind of question."""
+    """Make the hopper ignore one kind of query."""
 
     def break_it(rig):
         received = rig.twin.process_message
@@ -201,7 +201,7 @@ def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
 @pytest.mark.requirement("G-08", "F-09", "F-13")
 @pytest.mark.parametrize(("trouble", "at_coin"), [("dispense", 0), ("no power", 0), ("power", 2)])
 def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, trouble, at_coin):
-    """The machine, its journal and the real driver: what was counted, what is disputed, what is owed by hand."""
+    """With machine, journal and real driver: the counted coins, the dispute and the hand-pay add up."""
     place = tmp_path / "coins.toml"
     text = load_profile("generic").file.data.decode()
     place.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))

@@ -1,4 +1,4 @@
-"""Coin acceptors that know less than ours: without a sorter, without an accept counter; and what every twin reads back."""
+"""Coin acceptors without a sorter or an accept counter, and the identity replies of every twin."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What every ticket printer driver promises: one contract, two printer languages, every kind of line."""
+"""The contract of every ticket printer driver: two printer languages, every kind of line."""
 
 import asyncio
 
@@ -84,8 +84,8 @@ class TestContract:
                     assert rig.states(f"t{number}") == WHOLE
                 await asyncio.sleep(3)
             await rig.stop()
-            told = [event.state for event in rig.of(PrintProgress) if event.job_id == "t0"]
-            assert told == rig.states("t0")
+            states = [event.state for event in rig.of(PrintProgress) if event.job_id == "t0"]
+            assert states == rig.states("t0")
             assert len(rig.twin.describe()["printed"]) <= 3
             if line != "lossy":
                 assert rig.complete() == 3
@@ -231,7 +231,7 @@ class TestInterruptions:
     def test_a_ticket_after_a_common_power_loss_is_disputed_if_its_bar_code_is_uncertain(
         self, protocol, hold, every
     ):
-        """A bar code that is done and forgotten is no bar code that was never done: a person decides."""
+        """If both lose power, a finished bar code may be unknown to the printer: a person decides."""
 
         async def scene(moment: float) -> None:
             rig = PrinterRig(protocol)
@@ -261,7 +261,7 @@ class TestInterruptions:
         assert disputed == {S.DISPUTED}
 
     def test_an_unexplained_ticket_in_the_path_is_disputed(self, protocol):
-        """The printer says that no bar code was done, and something lies in its path all the same."""
+        """The printer reports no finished bar code, but a ticket is in its path."""
 
         async def scene():
             rig = PrinterRig(protocol)
@@ -370,7 +370,7 @@ class TestFaults:
 @pytest.mark.requirement("A-08", "G-06")
 @pytest.mark.parametrize("mended", [True, False])
 def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended):
-    """Paper put in without power: nothing else would ever say that the printer may be used again."""
+    """Paper was inserted without power; no other event would report that the printer is usable again."""
 
     async def scene():
         rig = PrinterRig(protocol)
@@ -380,9 +380,9 @@ def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended)
         await rig.advance_until(lambda: rig.of(LineRestored))
         await asyncio.sleep(3)
         await rig.stop()
-        told = [(event.code, event.active) for event in rig.of(DeviceFault)]
-        assert told.count((FaultCode.PAPER_OUT, False)) == mended
-        assert (FaultCode.PAPER_OUT, True) not in told
+        fault_changes = [(event.code, event.active) for event in rig.of(DeviceFault)]
+        assert fault_changes.count((FaultCode.PAPER_OUT, False)) == mended
+        assert (FaultCode.PAPER_OUT, True) not in fault_changes
         rig.close()
 
     jump(scene())

@@ -1,4 +1,4 @@
-"""A host that stops polling: recorded, and the machine goes out of service where the place's rules say so."""
+"""A host that stops polling is recorded, and the machine goes out of service if the profile requires it."""
 
 import asyncio
 from pathlib import Path

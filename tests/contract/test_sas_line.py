@@ -1,4 +1,4 @@
-"""A whole machine on a SAS line: real bytes over a pseudo-terminal, the thread, the loop, the journal."""
+"""A whole machine on a SAS line: bytes over a pseudo-terminal, the thread, the loop and the journal."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Access and audit tickets: through the machine, the printer's driver and its twin, and kept in the journal."""
+"""Access and audit tickets through the machine, the printer's driver and its twin, and in the journal."""
 
 import asyncio
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""The tower light: what is seen from the other end of the hall, through the machine and the board's own bytes."""
+"""The tower light, through the machine and the board's own bytes."""
 
 import asyncio
 

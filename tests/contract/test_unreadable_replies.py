@@ -1,4 +1,4 @@
-"""Whole answers that cannot be read: acknowledged where they are numbered, counted, and a fault when there is nothing else."""
+"""Complete but unreadable replies: acknowledged if numbered, counted, and a fault if there are no others."""
 
 import asyncio
 
@@ -83,7 +83,7 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
 
 
 def test_every_numbered_reply_is_acknowledged():
-    """An EBDS acceptor repeats an answer until it is acknowledged: one unread answer must not silence it."""
+    """An EBDS acceptor repeats a reply until it is acknowledged, so an unreadable one must be acknowledged too."""
 
     async def scene():
         rig = DeviceRig("ebds")

@@ -1,4 +1,4 @@
-"""Lives of a computer that is being set up, and loses its power in one: first start, another board, a backup's return.
+"""Power cuts while a computer is set up: first start, another board, a backup's restoration.
 
 What is done is done by the product's own steps and command, in a process of its own that dies at a write or an
 instant; what is there afterwards is judged by the machine itself, by another.
@@ -86,7 +86,7 @@ class Setting:
         )
 
     def another_board(self):
-        """The memory is there and its file is not: two of its own persons put it back."""
+        """Two enrolled persons restore the lost cabinet file of an existing memory."""
         self.state.prepare()
         self._sign(create_restore_step(self.state, self.file, self.now), CabinetFileDraft())
 
@@ -99,7 +99,7 @@ class Setting:
         assert done.exit_code == 0, done.output
 
     def run(self):
-        """The machine with its file, until it is up; then it is stopped."""
+        """Start the machine with its file and stop it once it is running."""
         self.state.prepare()
         process = MachineProcess(self.state, load_cabinet(self.file), SystemClock())
 
@@ -123,7 +123,7 @@ class Setting:
         assert done.exit_code == 0, done.output
 
     def judge(self, *, linked=True):
-        """The machine runs, and nothing in its memory or beside it is half."""
+        """Check that the machine runs and that nothing in or beside its memory is incomplete."""
         self.run()
         text = self.file.read_text()
         if linked:
@@ -220,7 +220,7 @@ def _ended(pid, seconds):
 
 
 class Kind(StrEnum):
-    """What is under way when the power goes."""
+    """What is in progress when the power is cut."""
 
     FIRST_START = "first_start"
     ANOTHER_BOARD = "another_board"
@@ -254,7 +254,7 @@ class Campaign:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def lay(self, kind):
-        """What this begins with."""
+        """Prepare the initial state."""
         setting = self.setting
         self.empty()
         shutil.rmtree(setting.floor)
@@ -281,7 +281,7 @@ class Campaign:
         return steps[kind], setting.run
 
     def judged(self, kind):
-        """What was found after a cut: ``asks``, where it had to be done again, or ``runs``. Fails by words."""
+        """Return ``asks`` if the step had to be repeated after a cut, or ``runs``; fail with the reason."""
         step, _ = self.doing(kind)
         setting = self.setting
         again = not setting.file.exists()

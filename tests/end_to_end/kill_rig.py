@@ -1,4 +1,4 @@
-"""Plays on a machine that is killed again and again; remembers what it was told and what is true.
+"""Play on a machine that is killed repeatedly, and store what it acknowledged and what is true.
 
 The bench lives here and outlives every machine: the bills in its twin's box are the physical truth. Every
 snapshot and every outcome the machine showed is kept: what it acknowledged, it must still know.
@@ -88,7 +88,7 @@ STATES = {"idle", "playing", "paying", "door_open"}
 
 
 class Aim(StrEnum):
-    """When a life is to end."""
+    """When a run is to end."""
 
     COMING_UP = "coming up"
     """In its first quarter of a second."""
@@ -112,7 +112,7 @@ AIMS = (
 
 @dataclass
 class Witness:
-    """What the outside world saw."""
+    """What was observed outside the machine."""
 
     kills: int = 0
     inserted_cents: int = 0
@@ -235,7 +235,7 @@ class Rig:
         self.bench.simulated_devices["bill"].return_seconds *= SPEED
 
     async def campaign(self, kills: int) -> None:
-        """Live and be killed ``kills`` times, then live once to the end and come to rest."""
+        """Run and kill the machine ``kills`` times, then run it once until everything is settled."""
         await self.begin()
         try:
             for life in range(kills):
@@ -269,7 +269,7 @@ class Rig:
         return int(await self.nursery.stdout.readline())
 
     async def _one_life(self, aim: Aim) -> None:
-        """Live towards an aim, and die of it."""
+        """Run until the aim is reached, and kill the machine there."""
         pid = await self._ask("start ticket" if aim is Aim.TICKET else "start")
         player = Player(self.folder, self.witness, self.random, aim)
         tasks = [asyncio.create_task(work) for work in (player.attend(), self._busy(player))]
@@ -291,11 +291,11 @@ class Rig:
         await end
 
     def _end(self, pid: int) -> None:
-        """Take a machine's life."""
+        """Kill the machine."""
         os.kill(pid, signal.SIGKILL)
 
     def _between(self) -> None:
-        """What happens between two lives."""
+        """Act between two runs of the machine."""
 
     async def _come_to(self, aim: Aim, player: Player, ended: asyncio.Future[None]) -> None:
         """Wait for the instant at which this life is to end."""
@@ -323,7 +323,7 @@ class Rig:
             await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
 
     async def _busy(self, player: Player) -> None:
-        """Do what people do, without sense."""
+        """Act at random like players and staff."""
         while True:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
             player.heard.clear()

@@ -1,4 +1,4 @@
-"""A manager beside a machine that is killed: signs in at the service menu, and rules on disputed tickets.
+"""A manager at a machine that is killed: signs in at the service menu, and decides disputed tickets.
 
 What is answered depends only on the page that is shown, so a machine may die between any two answers.
 """

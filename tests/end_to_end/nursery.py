@@ -1,4 +1,4 @@
-"""Raises machine processes for the kill test: real ones, forked with everything imported, to be killed.
+"""Start machine processes for the kill test: real ones, forked with everything imported.
 
 Reads ``start``, ``start ticket`` or ``reap PID`` a line, answers a line. ``start ticket`` raises a machine that
 dies between the record that a ticket is being printed and the first byte to the printer. Runs as its own process without threads, so a fork is

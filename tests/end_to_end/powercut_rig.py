@@ -1,4 +1,4 @@
-"""Plays on a machine whose two media lose their power with it: real files on two disks that forget.
+"""Play on a machine whose two media lose their power with it: real files on two disks that lose unsynced data.
 
 Each medium is an ext4 file system of this kernel, on a loop device, on a disk of the rig that loses what was
 not flushed (:class:`losing_disk.LosingDisk`). It needs root, FUSE and ``qemu-storage-daemon``.

@@ -1,4 +1,4 @@
-"""``egm run`` as its own process for a test: a screen's end of its socket, and hands on its bench."""
+"""``egm run`` as a separate process for a test, with a screen's connection and control of its bench."""
 
 import asyncio
 import contextlib
@@ -67,7 +67,7 @@ async def connect(socket, token):
 
 
 async def until(reader, wanted):
-    """Read on until a message is what is wanted."""
+    """Read messages until one satisfies the condition."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             message = decode(await reader.readline())
@@ -103,7 +103,7 @@ class Visit:
         self._wishes.write(encode(Intent(name=name, value=value, options=options)))
 
     async def sees(self, **facts) -> Snapshot:
-        """The next picture in which all of this holds."""
+        """Return the next snapshot with these values."""
         return await until(self.screen, snapshot(**facts))
 
     async def hand(self, device: str, action: str, **values):

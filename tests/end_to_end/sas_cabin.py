@@ -1,4 +1,4 @@
-"""A whole cabinet in its own processes, a player at it, and our bench host on its SAS lines.
+"""A whole cabinet in its own processes, a player, and our bench host on its SAS lines.
 
 The bench outlives the machine, as real devices do, so the machine may be killed and started again. Everything
 here waits for something to be true, never for time to pass.
@@ -78,7 +78,7 @@ def wait_for(what, why="", seconds=PATIENCE):
 
 
 def is_silent(line, request) -> bool:
-    """Whether nothing comes back for a poll."""
+    """Return whether there is no reply to a poll."""
     line.listen(0.0)
     line.send(request)
     return line.listen(QUIET_SECONDS) == b""
@@ -123,7 +123,7 @@ class Player(threading.Thread):
             self._socket.sendall(encode(Intent(name=name, value=value)))
 
     def sees(self, **facts) -> Snapshot:
-        """Wait for a picture in which all of this holds."""
+        """Wait for a snapshot with these values."""
         return wait_for(
             lambda: (now := self.snapshot) and all(getattr(now, k) == v for k, v in facts.items()) and now,
             lambda: f"never saw {facts}: {self.snapshot}",
@@ -269,11 +269,11 @@ class Cabin:
 
     # ------------------------------------------------------------------ its devices
     def does(self, device, action, **values) -> bool:
-        """Lay a hand on a device; whether it took it."""
+        """Act on a device; return whether it accepted the action."""
         return self._hand.execute_action(device, action, **values).ok
 
     def insists(self, device, action, **values) -> None:
-        """Until the device takes it: the machine must have let it."""
+        """Repeat the action until the device accepts it, which the machine must have enabled."""
         wait_for(lambda: self.does(device, action, **values), f"{device} never took {action}")
 
     def puts_in(self, cents: int) -> None:

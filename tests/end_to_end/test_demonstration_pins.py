@@ -1,4 +1,4 @@
-"""The PINs of a demonstration are told at a terminal, and to no log that somebody keeps."""
+"""The PINs of a demonstration are printed at a terminal, and in no stored log."""
 
 import json
 import os
@@ -13,7 +13,7 @@ LAST = "Ctrl-C stops the cabinet"
 
 
 def words_of(state, stdout, read):
-    """What ``egm run`` says at its start."""
+    """Return the output of ``egm run`` at its start."""
     cabinet = subprocess.Popen(
         [*EGM, "run", "--state", state, "--screen", "none"], stdout=stdout, stderr=subprocess.DEVNULL
     )
@@ -39,8 +39,8 @@ def test_demonstration_pins_are_printed_at_a_terminal_and_in_no_log(tmp_path):
     assert not [pin for pin in pins if pin in logged]
     ours, theirs = pty.openpty()
     try:
-        told = words_of(state, theirs, lambda _cabinet: os.read(ours, 4096))
+        output = words_of(state, theirs, lambda _cabinet: os.read(ours, 4096))
     finally:
         os.close(ours)
         os.close(theirs)
-    assert re.findall(r"staff number \d+, PIN (\d{6})", told) == pins
+    assert re.findall(r"staff number \d+, PIN (\d{6})", output) == pins

@@ -1,4 +1,4 @@
-"""``egm run`` as a person starts it: the processes come up, a bill becomes credit, a game is played and paid.
+"""``egm run`` as a person starts it: the processes start, a bill becomes credit, a game is played and paid.
 
 Real processes, real pseudo-terminals, the real command; no screen, so that nothing is drawn here.
 """
@@ -28,7 +28,7 @@ def _scrape(port):
 
 @pytest.mark.requirement("F-03")
 def test_a_person_plays_and_is_paid(tmp_path):
-    """The path of the state folder is longer than the address of a socket can be."""
+    """The path of the state folder is longer than a socket address may be."""
     folder = StateFolder(tmp_path / ("a-long-name-" * 10) / "state")
     assert not can_be_socket_address(folder.root)
     folder.root.parent.mkdir()
@@ -93,9 +93,9 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
                 other = await asyncio.create_subprocess_exec(
                     *second, "--state", str(folder.root), stderr=subprocess.PIPE
                 )
-                _, said = await other.communicate()
+                _, output = await other.communicate()
                 assert other.returncode == status
-                (line,) = said.decode().splitlines()
+                (line,) = output.decode().splitlines()
                 assert f"state folder {folder.root} is in use by the machine of process" in line
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
@@ -237,22 +237,22 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
             assert shown.accepts == ()
             wishes.close()
             machine.terminate()
-            _, said = await machine.communicate()
-            assert "Traceback" not in said.decode()
+            _, output = await machine.communicate()
+            assert "Traceback" not in output.decode()
 
     asyncio.run(session())
 
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "expected_text"),
     [
         ({"handpay": {"id": "h1", "kind": "win"}}, "the memory's 'handpay'"),
         ({"paper": {"id": "c1", "amount_cents": 500, "ticket": "", "phase": "nonsense", "mark": 0}}, "phase"),
     ],
     ids=["handpay", "paper"],
 )
-def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_path, state, said):
+def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_path, state, expected_text):
     folder = StateFolder(tmp_path / "state")
     with Journal.open(folder.root, now=machine_clock, machine_id="EGM-0000001") as journal:
         journal.append(Transaction(id="e1", kind="event", record={}, state=state))
@@ -269,26 +269,26 @@ def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_pa
     shown, printed = asyncio.run(session())
     (tilt,) = shown.tilts
     assert (tilt.code, tilt.cleared_by) == ("memory_damaged", "memory_clear")
-    assert said in tilt.detail
+    assert expected_text in tilt.detail
     assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected_text"),
     [
         (("--cabinet", "nowhere.toml"), "nowhere.toml"),
         (("--state", "/dev/null/state"), "cannot write"),
     ],
 )
-def test_invalid_options_end_the_run_with_one_sentence(tmp_path, options, said):
+def test_invalid_options_end_the_run_with_one_sentence(tmp_path, options, expected_text):
     done = _run(tmp_path / "s", *options)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert expected_text in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_display_that_does_not_answer_is_an_error(tmp_path):
-    """SDL would draw into nothing, and nobody would see why."""
+    """Without the check SDL would draw into nothing without an error."""
     blind = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
     state = str(tmp_path / "s")
     screen = [sys.executable, "-m", "egm.screen", "--state", state, "--silent"]

@@ -1,4 +1,4 @@
-"""A machine without a cabinet file asks for one on its screen, finds its devices, and runs with what two people signed.
+"""A machine without a cabinet file asks for one on its screen, finds its devices, and runs with the signed file.
 
 Real processes, real (pseudo-)serial lines with twins on them, the answers as the screen sends them.
 """
@@ -64,7 +64,7 @@ class Hand:
             writer.close()
 
     async def read(self, wanted):
-        """Read on until the page is what is wanted; every text of each exists in both languages."""
+        """Read messages until a page satisfies the condition; check its texts in both languages."""
         while self.page is None or not wanted(self.page):
             shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
             self.page = shown.page
@@ -308,8 +308,8 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     assert slot.denominations_cents
     check_certificates(cabinet.progressive_link, "FIRST-1")
     assert cabinet.progressive_link.host == "10.0.0.2"
-    (told,) = entries(folder, "link.enrolled")
-    assert (told["persons"], told["broker"]) == (["11", "12"], "10.0.0.2:8883")
+    (record,) = entries(folder, "link.enrolled")
+    assert (record["persons"], record["broker"]) == (["11", "12"], "10.0.0.2:8883")
     assert cabinet.machine.time_zone == "America/Toronto"
     roster = Roster.load(folder.staff)
     assert [(person.id, person.role) for person in roster.people.values()] == [
@@ -317,10 +317,10 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
         ("12", Role.TECHNICIAN),
     ]
     assert roster.authenticate("12", PINS["12"]) is not None
-    (told,) = entries(folder, "cabinet.signed")
-    assert told["persons"] == ["11", "12"]
-    assert told["digest"] == compute_digest(file.read_text())
-    assert told["text"] == file.read_text()
+    (record,) = entries(folder, "cabinet.signed")
+    assert record["persons"] == ["11", "12"]
+    assert record["digest"] == compute_digest(file.read_text())
+    assert record["text"] == file.read_text()
     assert not any(
         pin in path.read_text(errors="replace") for pin in PINS.values() for path in [file, folder.staff]
     )
@@ -330,7 +330,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
 
 @pytest.mark.requirement("A-22")
 def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_path):
-    """A board exchanged under the memory: the file comes from the journal, which says who put it back."""
+    """After an exchange of the board the file comes from the journal, which records who restored it."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # Of this computer, nobody is asked; and one game, so that no others are examined.
     (tmp_path / BUILDER_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
@@ -362,7 +362,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     shown = asyncio.run(again())
     assert file.read_text() == text
     assert not shown.tilts
-    assert [(told["reason"], told["persons"]) for told in entries(folder, "cabinet.signed")] == [
+    assert [(record["reason"], record["persons"]) for record in entries(folder, "cabinet.signed")] == [
         ("first start", ["11", "12"]),
         ("put back from the memory", ["11", "12"]),
     ]
@@ -394,7 +394,7 @@ def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_p
 
 
 def test_values_of_the_seed_file_are_not_asked_and_are_in_the_cabinet_file(tmp_path):
-    """A seed beside the file: its tables are kept, its list of games is the one there is to choose from."""
+    """The tables of the seed file are copied, and its list of games is the one to choose from."""
     seed = tomllib.loads(
         "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"
         "[metrics]\nport = 0\nhosts = ['a']\n[sas.main]\nport = 'pty'\naddress = 1\n[inventory]\nmade = 2026-05-01\n"

@@ -1,4 +1,4 @@
-"""A first start on a medium that is read-only, or full in its midst: said in words, and nothing is lost."""
+"""A first start on a medium that is read-only or becomes full: it is reported, and nothing is lost."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ def medium(tmp_path):
 
 
 async def shows(folder, wanted):
-    """The first snapshot that is so; a screen that is let go looks again."""
+    """Return the first snapshot that satisfies the condition, reconnecting if necessary."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
@@ -105,5 +105,5 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
 
     shown = asyncio.run(session())
     assert {tilt.code.partition(".")[2] for tilt in shown.tilts} <= {"communication"}  # there is no bench
-    (told,) = entries(folder, "cabinet.signed")
-    assert told["persons"] == ["11", "12"]
+    (record,) = entries(folder, "cabinet.signed")
+    assert record["persons"] == ["11", "12"]

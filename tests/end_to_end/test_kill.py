@@ -1,4 +1,4 @@
-"""The machine is killed at random instants of real sessions; nothing acknowledged is lost, nothing made up.
+"""The machine is killed at random instants of real sessions; nothing acknowledged is lost, nothing invented.
 
 Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of
 times while bills go in, games are played and money is cashed out. Afterwards the journal is read and held

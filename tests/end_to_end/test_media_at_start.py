@@ -1,4 +1,4 @@
-"""What a machine says and does when a medium is missing, blank or full: real processes, folders, a tmpfs."""
+"""A machine with a missing, blank or full medium: real processes, folders and a tmpfs."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ async def machine(folder, file, *options):
 
 
 async def shown(folder, wanted):
-    """What the screen is told once it is as wanted; a screen connects again when its machine has gone."""
+    """Return the first snapshot that satisfies the condition, reconnecting when the machine ends."""
     while True:
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
         with contextlib.suppress(MessageError, OSError):
@@ -156,7 +156,7 @@ def test_a_temporary_error_at_start_is_retried():
 
 @pytest.mark.requirement("A-05")
 def test_damage_of_the_memory_is_not_retried():
-    """The second attempt would succeed: damage that nobody has cleared must not end in this way."""
+    """The second attempt would succeed, but damage must remain until an authorised clear."""
     attempts = []
 
     async def is_damaged_once(alone):

@@ -1,4 +1,4 @@
-"""A game from nothing to the money: new, check, tune, a picture, and a cabinet of its own that pays out."""
+"""A new game: created, checked, tuned, with a picture, and played in a cabinet that pays out."""
 
 import asyncio
 import re
@@ -26,12 +26,12 @@ def test_a_new_game_is_checked_tuned_pictured_played_and_cashed_out(tmp_path, mo
         file.write('\n[art]\nlook = "comet"\npictures = { salmon = "salmon.svg" }\n')
     (tmp_path / "salmon.svg").write_text(_SVG, encoding="utf-8")
     egm("game", "tune", "mine.toml", "--return", "0.92", "--write")
-    said = egm("game", "check", "mine.toml", "--jurisdiction", "generic")
-    returns = [float(found) for found in re.findall(r"return ([\d.]+) %", said)]
+    output = egm("game", "check", "mine.toml", "--jurisdiction", "generic")
+    returns = [float(found) for found in re.findall(r"return ([\d.]+) %", output)]
     assert min(returns) == pytest.approx(92, abs=0.05)
-    digest = re.search(r"mine 0\.1\.0 is valid.*SHA-256 ([0-9a-f]{64})", said)[1]
-    said = egm("screen", "preview", "mine.toml")
-    assert "mine.png: " in said
+    digest = re.search(r"mine 0\.1\.0 is valid.*SHA-256 ([0-9a-f]{64})", output)[1]
+    output = egm("screen", "preview", "mine.toml")
+    assert "mine.png: " in output
     picture = pygame.image.load(tmp_path / "mine.png")
     assert picture.get_width() > 1200
     seen = {tuple(picture.get_at((x, y))[:3]) for x in range(0, 1200, 4) for y in range(0, 500, 4)}
@@ -79,7 +79,7 @@ def test_a_game_with_progressive_levels_has_them_in_its_cabinet_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected_text"),
     [
         (("cost = 1 ", 'cost = "x" '), "mine.toml, line 25: bets.mode.0.cost: "),
         (("pays = { 3 = 500 }", "pays = { 3 = -1 }"), "stage.base.pay.0"),
@@ -88,18 +88,18 @@ def test_a_game_with_progressive_levels_has_them_in_its_cabinet_file(tmp_path):
         (("pays = { 3 = 500 }", "pays = { 3 = 9 }"), "the machine would not offer mine.toml: mine: returns"),
     ],
 )
-def test_a_game_that_cannot_run_is_refused_by_file_key_and_line(tmp_path, monkeypatch, change, said):
+def test_a_game_that_cannot_run_is_refused_by_file_key_and_line(tmp_path, monkeypatch, change, expected_text):
     monkeypatch.chdir(tmp_path)
     egm("game", "new", "mine.toml")
     file = tmp_path / "mine.toml"
     text = file.read_text(encoding="utf-8")
     assert change[0] in text
     text = text.replace(*change)
-    if "returns" in said:
+    if "returns" in expected_text:
         text = text.replace("pays = { 3 = 50 }", "pays = { 3 = 10 }")
     file.write_text(text, encoding="utf-8")
     run = [*EGM, "run", "--game", "mine.toml", "--state", "state", "--screen", "none"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert said in " ".join(done.stderr.split())
+    assert expected_text in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Every command a page shows is there; those of the README run as printed, in the environment it has set up by then."""
+"""Every command shown on a page exists; those of the README run as printed, in the environment set up by then."""
 
 import contextlib
 import json
@@ -145,7 +145,7 @@ README_MACHINES = [
 
 @pytest.mark.parametrize("line", README_LINES, ids=" ".join)
 def test_each_readme_command_has_all_its_required_arguments(line, tmp_path, monkeypatch):
-    """What an earlier line of the page has written is there by then."""
+    """Files that earlier lines of the page write exist."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.jsonl").touch()
     (tmp_path / "battery.json").touch()
@@ -161,7 +161,7 @@ def test_each_readme_command_has_all_its_required_arguments(line, tmp_path, monk
 
 
 def test_only_readme_commands_of_the_laboratory_fail_without_its_packages():
-    """Only what takes the laboratory's packages is, without them."""
+    """Only commands that need the laboratory packages fail without them."""
     (laboratory,) = [block for block in README_BLOCKS if "make setup-dev" in block]
     refused = [
         command
@@ -173,7 +173,7 @@ def test_only_readme_commands_of_the_laboratory_fail_without_its_packages():
 
 
 def test_the_readme_writes_each_file_before_a_command_uses_it():
-    """The submission lacked the battery's result when the page was followed as printed."""
+    """Regression: the submission lacked the battery's result when the page was followed as printed."""
     (block,) = [block for block in README_BLOCKS if "--submission" in block]
     battery, submission = "rng battery --json battery.json", "--submission --battery battery.json"
     assert 0 <= block.find(battery) < block.find(submission)

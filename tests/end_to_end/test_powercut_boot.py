@@ -1,4 +1,4 @@
-"""The power of a whole computer goes at random instants of its boot, on disks that forget what was not flushed.
+"""Power cuts of a whole computer at random instants of its boot, on disks that lose unflushed data.
 
 The computer runs the image from its firmware on; both its disks are disks of the rig that lose, tear and reorder
 what was not flushed. It is cut at a random instant of the boot, or at a random write or flush of the boot and of the

@@ -1,4 +1,4 @@
-"""The power of a whole computer goes while a first start is signed, on disks that forget what was not flushed.
+"""Power cuts of a whole computer while a first start is signed, on disks that lose unflushed data.
 
 An unset machine is set up by hand at its display. What both its disks held, flushed and not, is kept at every write
 and flush from the last PIN to its attract picture. Then the power goes at such an instant, many times over: each of

@@ -1,4 +1,4 @@
-"""The power goes while a computer is set up: at a first start, under another board, while a backup is given back.
+"""Power cuts while a computer is set up: at a first start, with another board, during a backup's restoration.
 
 Afterwards all is asked again, or the file is there as two have signed it and the machine runs with it, enrolled with
 the floor as two have seen it; and the audit finds nothing wrong. ``--kills N`` asks for more cuts.
@@ -21,7 +21,7 @@ def campaign(tmp_path_factory):
 
 @pytest.mark.parametrize(("kind", "write"), [(Kind.FIRST_START, 12), (Kind.ANOTHER_BOARD, 2)])
 def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
-    """One write each, of a file system that keeps everything: the long half has all of them, and forgets."""
+    """One write each on a file system that loses nothing; the slow test has all writes on one that does."""
     campaign.lay(kind)
     assert child(campaign.doing(kind), under=campaign.setting.state.root, writes=write) == CUT
     assert campaign.judged(kind) == "asks"

@@ -1,4 +1,4 @@
-"""The power goes at random instants of real sessions, on file systems of media that forget what was not flushed.
+"""Power cuts at random instants of real sessions, on file systems of media that lose unflushed data.
 
 What the killed machine is held to (:mod:`test_kill`) holds here too, and here what the machine believes to be on its
 media is only there if it asked for it. A disk that lies about that must be caught, or this shows nothing.
@@ -71,11 +71,11 @@ def known_after_a_cut(root, *, lies):
 
 @pytest.mark.requirement("A-08")
 def test_acknowledged_entries_survive_a_power_cut_that_loses_all_unsynced_data(tmp_path):
-    told, there = known_after_a_cut(tmp_path, lies=False)
-    assert told <= there
+    acknowledged, there = known_after_a_cut(tmp_path, lies=False)
+    assert acknowledged <= there
 
 
 def test_a_disk_that_reports_false_syncs_is_detected(tmp_path):
     """The negative control."""
-    told, there = known_after_a_cut(tmp_path, lies=True)
-    assert told > there
+    acknowledged, there = known_after_a_cut(tmp_path, lies=True)
+    assert acknowledged > there

@@ -1,4 +1,4 @@
-"""The power goes at random steps of an update, on disks that lose, tear and reorder what was not flushed.
+"""Power cuts at random steps of an update, on disks that lose, tear and reorder unflushed data.
 
 The slot afterwards is empty, or whole: what was there, or what was to come. ``--kills N`` asks for more.
 """
@@ -180,7 +180,7 @@ def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine
 
 
 def test_a_disk_that_reports_false_syncs_leaves_a_partial_slot_that_is_detected(tmp_path, fine):
-    """The negative control: the last sector is there, and not all before it."""
+    """The negative control: the last sector is present, but not all before it."""
     update = Update(tmp_path, lies=True)
     try:
         steps = update.steps(6)

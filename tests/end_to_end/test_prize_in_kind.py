@@ -1,4 +1,4 @@
-"""A hamper, won on the whole cabinet: its processes, its devices, the attendant's key, and the audit after it."""
+"""A hamper won on a whole cabinet: its processes, its devices, the attendant's key, and the audit."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A link in every trouble, and a floor of machines: the real broker, controller, stores and link clients."""
+"""A link with every fault, and a floor of machines: the real broker, controller, stores and link clients."""
 
 import asyncio
 
@@ -52,11 +52,13 @@ def test_link_campaign_counts_every_wager_once_and_pays_every_hit_once(tmp_path,
 
 def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
     store = tmp_path / "levels.db"
-    found = Campaign(1)
-    asyncio.run(run_campaign(found, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0))
-    assert found.scenarios == 0
-    assert found.findings == ["S0: no progress: not settled within 0 s"]
-    told = "\n".join(found.waiting_tasks)
+    campaign = Campaign(1)
+    asyncio.run(
+        run_campaign(campaign, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0)
+    )
+    assert campaign.scenarios == 0
+    assert campaign.findings == ["S0: no progress: not settled within 0 s"]
+    told = "\n".join(campaign.waiting_tasks)
     assert "task S0" in told
     assert "task controller of term 1" in told
     assert "broker: up; disconnected: none" in told

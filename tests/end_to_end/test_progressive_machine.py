@@ -203,7 +203,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
 @pytest.mark.slow
 @pytest.mark.requirement("I-04", "I-09", "I-17")
 def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path):
-    """At most ninety wagers: it must be won by its ceiling. The controller is another process after the first."""
+    """At most ninety wagers, as it must be won by its ceiling. The controller is restarted after the first."""
     folder = StateFolder(tmp_path / "state")
     file = tmp_path / "levels.toml"
     file.write_text(
@@ -323,7 +323,7 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
 
 @pytest.mark.slow
 def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_path):
-    """A machine stolen with its key: the broker lets it in no more, and the others stay."""
+    """As for a machine stolen with its key: the broker refuses it, and the others stay connected."""
     folder = tmp_path / "link"
 
     async def let_in(broker, name, where):

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a playing machine: the names, the numbers, every alert rule and every panel.
+"""A real Prometheus scrapes a machine in play: its metrics, every alert rule and every panel.
 
 Needs Debian's package ``prometheus`` (with ``promtool``); without it these tests skip and say so.
 """
@@ -76,9 +76,9 @@ class Prometheus:
     def _get(self, path: str, **values: str):
         address = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(values)}"
         with urllib.request.urlopen(address) as answer:
-            said = json.load(answer)
-        assert said["status"] == "success", said
-        return said["data"]
+            report = json.load(answer)
+        assert report["status"] == "success", report
+        return report["data"]
 
     def names(self) -> list[str]:
         """Every name of a metric there is."""
@@ -92,7 +92,7 @@ class Prometheus:
         return [rule for group in groups for rule in group["rules"]]
 
     async def until(self, asked, wanted):
-        """Ask until the answer is what is wanted: another process, in its own time."""
+        """Query another process until its answer satisfies the condition."""
         async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(OSError):
@@ -200,7 +200,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
 
 @pytest.mark.parametrize("name", ["alerts", "alerts-controller"])
 def test_every_alert_fires_at_its_first_occurrence(tmp_path, name):
-    """By Prometheus' own rule tests; the labels decide, what an alert says beside is free."""
+    """By Prometheus' own rule tests, which compare the labels and not the annotations."""
     rules = (MONITORING / f"{name}.yml").read_text()
     (tmp_path / f"{name}.yml").write_text(re.sub(r"\n {8}annotations:(\n {10}.*)+", "", rules))
     tests = shutil.copy(Path(__file__).with_name(f"{name}.test.yml"), tmp_path)

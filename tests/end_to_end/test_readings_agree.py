@@ -1,4 +1,4 @@
-"""One journal, many mouths: screen, SAS, terminal, Prometheus, printed table, export and audit agree (K-08).
+"""Screen, SAS, terminal, Prometheus, printed table, export and audit of one journal agree (K-08).
 
 After a session that chance leads, everything is asked for its numbers at one journal sequence.
 """
@@ -92,12 +92,12 @@ def still(cabin: Cabin) -> dict:
     """The readout of ``egm meters`` once screen and Prometheus have come to the same sequence."""
 
     def all_there():
-        said = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
-        sequence = said["sequence"]
+        report = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
+        sequence = report["sequence"]
         if sequence not in cabin.player.sequences:  # a driver's note, which changes nothing anybody sees
             cabin.player.wish("service")
             return None
-        return prometheus(cabin).get(("egm_journal_sequence",)) == sequence and said
+        return prometheus(cabin).get(("egm_journal_sequence",)) == sequence and report
 
     return wait_for(all_there, "screen, Prometheus and terminal never met at one sequence")
 
@@ -139,7 +139,7 @@ class Floor(threading.Thread):
 
 
 def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace | None:
-    """What each of them says; None where something was recorded while they were asked."""
+    """Return every reading, or None if an entry was recorded meanwhile."""
     said = still(cabin)
     by_code, single, selected = floor.reading()
     exported.unlink(missing_ok=True)
@@ -163,29 +163,29 @@ def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace 
 def test_every_reading_of_one_sequence_agrees(tmp_path, seed):
     with Cabin(tmp_path, {"main": {}}) as cabin, Floor(cabin) as floor:
         live(cabin, random.Random(seed))
-        found = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")
+        readings = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")
 
-    said, meters = found.said, found.said["meters"]
+    said, meters = readings.said, readings.said["meters"]
     assert meters["games_played"] >= 1
-    assert found.screen.credit_cents == meters["credits"] == said["credits_cents"]
+    assert readings.screen.credit_cents == meters["credits"] == said["credits_cents"]
 
     for code, names in {**SAS_CENTS, **SAS_COUNTS}.items():  # a credit is a cent on this line
-        assert found.by_code[code] == sum(meters[name] for name in names), hex(code)
-    for values in found.singles:
-        assert values.items() <= found.by_code.items()
+        assert readings.by_code[code] == sum(meters[name] for name in names), hex(code)
+    for values in readings.singles:
+        assert values.items() <= readings.by_code.items()
 
     for meter, value in meters.items():
         if ".since_" not in meter:
             series = build_series(meter)
-            assert found.scraped[series.name, *sorted(series.labels.items())] == value, meter
+            assert readings.scraped[series.name, *sorted(series.labels.items())] == value, meter
 
-    assert f"entry {said['sequence']}" in found.printed
-    rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", found.printed, re.MULTILINE))
+    assert f"entry {said['sequence']}" in readings.printed
+    rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", readings.printed, re.MULTILINE))
     assert {name: int(value) for name, value in rows.items()} == meters
 
-    assert found.audit["ok"], found.audit
-    assert found.audit["head"] == said["head"]
-    assert {name: value for name, value in found.audit["meters"].items() if ".since_" not in name} == {
+    assert readings.audit["ok"], readings.audit
+    assert readings.audit["head"] == said["head"]
+    assert {name: value for name, value in readings.audit["meters"].items() if ".since_" not in name} == {
         name: value for name, value in meters.items() if ".since_" not in name
     }
-    assert found.audit["credits_cents"] == found.screen.credit_cents
+    assert readings.audit["credits_cents"] == readings.screen.credit_cents

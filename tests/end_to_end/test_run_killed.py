@@ -1,4 +1,4 @@
-"""``egm run`` killed leaves nothing of it running, and no name of a line that is somebody else's next."""
+"""A killed ``egm run`` leaves no process running and no link to a terminal that another process may use."""
 
 import asyncio
 import contextlib
@@ -104,7 +104,7 @@ def test_a_killed_machine_leaves_no_terminal_link_for_another_process(tmp_path):
 
 
 def test_a_cabinet_process_ignores_ctrl_c_from_its_start():
-    """A terminal sends it to every process: the supervisor ends the others, whatever they are doing."""
+    """A terminal sends the signal to every process, but only the supervisor may end the others."""
     program = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on')"
     child = subprocess.run(
         [sys.executable, "-c", program],

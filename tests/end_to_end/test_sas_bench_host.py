@@ -116,7 +116,7 @@ def test_meters_are_the_same_read_singly_together_and_by_denomination(host):
 
 
 def test_the_features_reported_are_those_supported(host):
-    """A feature that is said to be on has polls that answer, and the other way round."""
+    """The polls of a feature are answered if, and only if, it is reported as enabled."""
     features = host.send_poll(0xA0, {"game": 0}).values
 
     codes = {"game": 0, "codes": [{"code": 0}]}
@@ -186,7 +186,7 @@ def test_every_host_receives_each_exception_once(cabin, host):
 
 
 def test_a_frame_encoded_by_hand_is_accepted(cabin, host):
-    """The same poll by hand, so that both encoders could be wrong together and this would still fail."""
+    """The frame is written by hand, so that the test fails even if both encoders have the same error."""
     assert host.line.exchange(append_crc(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
         :9
     ] == bytes.fromhex("01 6F 09 00 00 00 00 04 00".replace(" ", ""))

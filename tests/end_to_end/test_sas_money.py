@@ -1,4 +1,4 @@
-"""Money over SAS between two ledgers, the machine killed in between: neither loses nor doubles a cent."""
+"""Money over SAS between two ledgers while the machine is killed: neither loses nor doubles a cent."""
 
 import signal
 
@@ -54,7 +54,7 @@ def sees(cabin, host, **facts):
 
 
 def dies(cabin):
-    """Cut its power, and switch it on again."""
+    """Kill the machine and start it again."""
     cabin.stop(signal.SIGKILL)
     cabin.start()
 
@@ -105,7 +105,7 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
     "deaths", [(0, 3), pytest.param(range(8), marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabin, deaths):
-    """Kill it before each order went out, and some messages later; ask afterwards what became of it."""
+    """Kill the machine before each order is sent and some messages later, then query the result."""
     cabin.puts_in(2000)
     for messages in deaths:
         with cabin.host() as host:
@@ -155,7 +155,7 @@ def comes_back(cabin, host, number):
 def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin, messages):
     """Kill it while a ticket goes out, and again while it comes back.
 
-    Not after the fourth message, which gives the number: what is in the printer then may need a ruling.
+    Not after the fourth message, which has the number: a ticket in the printer may then need a decision.
     """
     cabin.puts_in(2000)
     with cabin.host() as host:

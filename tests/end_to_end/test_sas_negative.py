@@ -1,4 +1,4 @@
-"""What no polite host sends: the machine stays silent, keeps its place, and answers the next good poll.
+"""Invalid messages of a host: the machine does not reply, changes nothing, and answers the next valid poll.
 
 Every byte here is written by hand; only the checksum is shared with the machine.
 """
@@ -24,7 +24,7 @@ ORDER = append_crc(
 
 
 class Prober:
-    """Sends anything, and says what came back."""
+    """Sends arbitrary bytes and returns the reply."""
 
     def __init__(self, line):
         self.line = line

@@ -179,7 +179,7 @@ def agree(cabin, channels):
 
 
 def readings(cabin, channels):
-    """What the hosts and the journal say, or None where something was recorded while they were asked."""
+    """Return the readings of hosts and journal, or None if an entry was recorded meanwhile."""
     with open_view(cabin.folder.root) as view:
         before = view.sequence
     read = {}

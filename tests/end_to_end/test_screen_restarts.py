@@ -1,4 +1,4 @@
-"""A browser page outlives the screen process it shows: same port, same session, nobody let in anew."""
+"""A browser page survives a restart of the screen process: same port, same session."""
 
 import contextlib
 import http.client

@@ -1,4 +1,4 @@
-"""A cabinet whose software a manufacturer signed, with the real commands and processes, from key to tilt."""
+"""A cabinet with signed software, with the real commands and processes, from key to tilt."""
 
 import asyncio
 import contextlib
@@ -61,11 +61,11 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
     egm("manifest", "make", "--no-libraries", "--no-bytecode", "--cabinet", cabinet_file, "--out", manifest)
     egm("manifest", "sign", manifest, "--key", key)
     asyncio.run(session())
-    said = subprocess.run(
+    result = subprocess.run(
         [*EGM, "manifest", "verify", "--cabinet", str(cabinet_file)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.returncode == 1
-    assert f"own{game}: altered" in said.stderr
+    assert result.returncode == 1
+    assert f"own{game}: altered" in result.stderr

@@ -1,4 +1,4 @@
-"""The staff at a running cabinet: a real key and PIN, every device tested by its real driver, a restart asked for.
+"""Staff at a running cabinet: key and PIN, every device tested by its real driver, a requested restart.
 
 Real processes and pseudo-terminals; the PINs are those of the demonstration's own staff.
 """
@@ -26,7 +26,7 @@ class Staff:
         self._build_page = None
 
     async def sees(self, wanted):
-        """The next page that is what is wanted."""
+        """Return the next page that satisfies the condition."""
 
         def holds(message):
             return isinstance(message, Snapshot) and message.page is not None and wanted(message.page)

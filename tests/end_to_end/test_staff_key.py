@@ -1,4 +1,4 @@
-"""F10 at a fresh cabinet that nobody has touched: it opens the service menu, and closes it, every time."""
+"""F10 at a new cabinet opens and closes the service menu every time."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ class Person:
         await self.until(lambda v: v.scene is not Scene.LOST and v.snapshot and v.snapshot.state in states)
 
     async def ask(self, device, action, **values):
-        """A hand on a device: what the bench answers."""
+        """Act on a device; return the reply of the bench."""
         command = BenchCommand(device=device, action=action, values=values)
         self.app.view = before = self._unsaid()
         self.app.act(Action("bench", (command,)))
@@ -58,7 +58,7 @@ class Person:
         return self.app.view.bench_reply
 
     async def hand(self, device, action, **values):
-        """A hand on a device, until it is let: the machine may not have let the device yet."""
+        """Act on a device until it accepts, as the machine may not have enabled it yet."""
         while not (await self.ask(device, action, **values)).ok:
             pass
 

@@ -110,7 +110,7 @@ position = 3
 
 @pytest.mark.requirement("F-09", "O-01", "J-09")
 def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp_path):
-    """As the wiring page has it: one board. Light and bell call for it, the menu goes there, the key pays."""
+    """One board, as on the wiring page: light and bell signal, the menu opens there, and the key pays."""
     folder = StateFolder(tmp_path / "state")
 
     async def session():
@@ -215,7 +215,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
         return cabinet(folder, more=BLACKJACK, change=several)
 
     async def play_on(visits):
-        """Whoever is asked stands, until both have their outcome."""
+        """Stand at every decision until both positions have their outcome."""
         over = {}
         while len(over) < len(visits):
             for visit in visits:

@@ -1,4 +1,4 @@
-"""An update asks the machine itself whether anybody plays, and starts nothing anew while somebody does."""
+"""An update queries the machine whether it is in use, and restarts nothing while it is."""
 
 import asyncio
 

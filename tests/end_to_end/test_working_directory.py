@@ -1,4 +1,4 @@
-"""Whoever may write where the machine is started is not the machine: no process of ours imports from there."""
+"""No process of the product imports modules from the working directory."""
 
 import asyncio
 import os
@@ -101,7 +101,7 @@ def test_a_process_with_the_working_directory_in_its_path_refuses_to_start(tmp_p
 @pytest.mark.requirement("A-12")
 @pytest.mark.parametrize("start", ["script", "module"])
 def test_the_egm_command_imports_nothing_from_the_directory_it_is_started_in(planted, start):
-    """A sitecustomize runs before any program: it is the environment's owner's. Everything after it is ours."""
+    """A sitecustomize module runs before any program and belongs to the environment; all later imports are checked."""
     planted.with_name("sitecustomize.py").unlink()
     (script := planted.parent.parent / "egm").write_text(
         "import sys\nfrom tools.cli import main\nsys.exit(main())\n"
@@ -110,10 +110,10 @@ def test_the_egm_command_imports_nothing_from_the_directory_it_is_started_in(pla
         (planted.with_name(name) / "__init__.py").unlink()
         planted.with_name(name).rmdir()
     how = [str(script)] if start == "script" else ["-m", "tools.cli"]
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *how, "profile", "list"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert said.returncode == 0, said.stderr
-    assert "generic" in said.stdout
+    assert result.returncode == 0, result.stderr
+    assert "generic" in result.stdout
     assert not planted.exists(), planted.read_text()

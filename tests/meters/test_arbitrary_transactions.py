@@ -1,4 +1,4 @@
-"""Whatever a caller hands over: refused with nothing written, or durable, applied and read back at every start.
+"""Arbitrary transactions: refused with nothing written, or durable, applied and read back at every start.
 
 Method: hypothesis makes transactions of arbitrary values, most of them wrong in one member. After each the
 journal is closed, opened anew, inspected, and must say the same.
@@ -67,7 +67,7 @@ def now():
 
 
 def holds(state, values, transfer=None):
-    """Either refused and nothing written, or there for good."""
+    """Check that a transaction is either refused without a write or stored permanently."""
     posted = None
     with Journal.open(state, now=now) as journal:
         before = journal.sequence
@@ -78,8 +78,8 @@ def holds(state, values, transfer=None):
             transaction = Transaction(**given_values)
             posted = journal.append(transaction)
         assert journal.sequence == before + (posted is not None)
-    found = inspect_journal(state)
-    assert (found.first_copy.why, found.second_copy.why) == ("", "")
+    inspection = inspect_journal(state)
+    assert (inspection.first_copy.why, inspection.second_copy.why) == ("", "")
     with Journal.open(state, now=now) as journal:
         assert not list(journal.entries("event"))
         if posted is not None:

@@ -1,4 +1,4 @@
-"""Old entries leave both copies for signed segments; nothing that could be asked or proved is lost by it."""
+"""Old entries move from both copies into signed segments and remain readable and provable."""
 
 import random
 import shutil
@@ -96,7 +96,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def lived(original, tmp_path):
-    """A copy of that memory, for a test to do what it likes with."""
+    """A copy of that memory for a test to change."""
     folder, written = original
     return shutil.copytree(folder, tmp_path / "one"), written
 
@@ -173,7 +173,7 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
 
 
 def test_an_identifier_is_known_after_its_segment_was_removed(lived):
-    """Whether it was ever used is the index's to say; what it was used for only its segment can."""
+    """The index states whether an identifier was used; only its segment states for what."""
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
     with open_view(folder) as view:
@@ -189,7 +189,7 @@ def test_an_identifier_is_known_after_its_segment_was_removed(lived):
 
 
 def test_the_index_of_identifiers_does_not_grow_with_games(lived):
-    """Whatever a game's later entries are called, its beginning leads to them: age adds nothing."""
+    """A game's later entries are found from its first one, so the index needs none of them."""
     folder, _written = lived
     with opened(folder) as journal:
         before = max((folder / "archive").glob("*.ids")).stat().st_size
@@ -316,7 +316,7 @@ def test_a_segment_under_another_name_is_reported(lived):
 
 
 def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp_path):
-    """The same key, the same first entry, the same range: only the digests tell."""
+    """Key, first entry and range are the same; only the digests differ."""
     _folder, _ = lived
     other = tmp_path / "other"
     with opened(other) as journal:
@@ -335,7 +335,7 @@ def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp
 
 
 def test_copies_older_than_the_archive_are_detected(tmp_path):
-    """The copies and their heads are sealed and whole, and older than the archive."""
+    """Copies and heads are valid and complete but older than the archive."""
     folder, early = tmp_path / "one", tmp_path / "early"
     with opened(folder) as journal:
         fund(journal)
@@ -354,7 +354,7 @@ def test_copies_older_than_the_archive_are_detected(tmp_path):
 
 
 def test_entries_missing_from_the_beginning_of_both_copies_are_detected(lived):
-    """What the archive does not hold must be at hand."""
+    """Entries must be either in the archive or in the copies."""
     folder, _ = lived
     both(folder, shutil.rmtree)
     with pytest.raises(JournalDamaged, match=r"index|missing"):
@@ -420,8 +420,8 @@ def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, me
     with opened(folder) as journal:
         for _ in range(300):
             journal.check()
-        told = [e.record for e in journal.entries("event")]
-        assert any("copied from the other medium" in record["why"] for record in told)
+        records = [e.record for e in journal.entries("event")]
+        assert any("copied from the other medium" in record["why"] for record in records)
         assert list(journal.iter_bodies())[: len(written)] == written
     assert all((archive / name).read_bytes() == content for name, content in before.items())
 
@@ -429,7 +429,7 @@ def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, me
 # ---------------------------------------------------------------------------------------------- a clear
 @pytest.mark.requirement("A-20")
 def test_an_inspection_and_a_clear_include_the_archive(lived):
-    """Both copies broken near their end: what they still prove is the whole history, archive and all."""
+    """Both copies are damaged near their end and still prove the whole history with the archive."""
     folder, written = lived
     with open_view(folder) as view:
         total = view.meters().values["coin_in"]
@@ -439,17 +439,17 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
         for at in range(len(content) // 2, len(content), 97):
             content[at] ^= 1
         path.write_bytes(content)
-    found = inspect_journal(folder)
-    assert through <= found.both_copies.sequence < len(written)
-    assert 3000 < found.both_copies.values["coin_in"] <= total
+    inspection = inspect_journal(folder)
+    assert through <= inspection.both_copies.sequence < len(written)
+    assert 3000 < inspection.both_copies.values["coin_in"] <= total
     evidence = clear_memory(
         folder,
         Clearance(
             person="A. Tremblay",
             second_person="B. Roy",
             reason="both copies damaged",
-            challenge=found.challenge,
-            owed_cents=found.both_copies.credits_cents,
+            challenge=inspection.challenge,
+            owed_cents=inspection.both_copies.credits_cents,
         ),
         now=clock,
     )

@@ -1,4 +1,4 @@
-"""Bytes of an entry that two readers would read differently are no entry."""
+"""Entries that two readers could decode differently are rejected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A machine whose copies are both damaged: values good or suspect, and the authorised clear."""
+"""A machine with both copies damaged: agreed and disputed values, and the authorised clear."""
 
 import json
 from datetime import UTC, datetime
@@ -53,21 +53,23 @@ def authorised(found, **changes):
 
 
 def kept(folder):
-    """What the folder holds, SQLite's scratch files and the locks apart."""
+    """Return the content of the folder without locks and temporary files of SQLite."""
     scratch = ("-shm", "-wal", ".lock")
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.endswith(scratch)}
 
 
 @pytest.mark.requirement("A-06", "A-28")
 def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(broken):
-    found = inspect_journal(broken)
-    assert found.agreed_meters["bill_in.value"] == 500
-    assert "coin_in" in found.disputed_meters
-    assert not found.agreed_meters.keys() & found.disputed_meters.keys()
-    assert found.second_copy.why
-    assert found.second_copy.sequence < found.first_copy.sequence
-    assert found.both_copies.sequence > found.first_copy.sequence  # each goes on where the other breaks
-    assert (found.both_copies.credits_cents, found.is_complete) == (300, True)
+    inspection = inspect_journal(broken)
+    assert inspection.agreed_meters["bill_in.value"] == 500
+    assert "coin_in" in inspection.disputed_meters
+    assert not inspection.agreed_meters.keys() & inspection.disputed_meters.keys()
+    assert inspection.second_copy.why
+    assert inspection.second_copy.sequence < inspection.first_copy.sequence
+    assert (
+        inspection.both_copies.sequence > inspection.first_copy.sequence
+    )  # each goes on where the other breaks
+    assert (inspection.both_copies.credits_cents, inspection.is_complete) == (300, True)
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
@@ -92,29 +94,32 @@ def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
 
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
-    found, before = inspect_journal(broken), kept(broken)
-    flow = Transfer("house:carried_over", "credit:1:cashable", found.both_copies.credits_cents + 1)
+    inspection, before = inspect_journal(broken), kept(broken)
+    flow = Transfer("house:carried_over", "credit:1:cashable", inspection.both_copies.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
-        clear_memory(broken, authorised(found, opening=opening), now=clock)
+        clear_memory(broken, authorised(inspection, opening=opening), now=clock)
     assert kept(broken) == before
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
 def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
-    found = inspect_journal(broken)
+    inspection = inspect_journal(broken)
     damaged = (broken / "journal.sqlite").read_bytes()
-    evidence = clear_memory(broken, authorised(found), now=clock, machine_id="EGM-7")
+    evidence = clear_memory(broken, authorised(inspection), now=clock, machine_id="EGM-7")
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
-    assert before["before"]["first"]["meters"] == found.first_copy.values
+    assert before["before"]["first"]["meters"] == inspection.first_copy.values
     assert after["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())
         genesis = next(journal.entries())
         assert genesis.record["cleared"]["person"] == "A. Tremblay"
-        assert genesis.record["cleared"]["before"]["first"]["credits_cents"] == found.first_copy.credits_cents
+        assert (
+            genesis.record["cleared"]["before"]["first"]["credits_cents"]
+            == inspection.first_copy.credits_cents
+        )
 
 
 @pytest.mark.requirement("A-05")
@@ -145,7 +150,7 @@ def test_an_interrupted_clear_leaves_the_machine_stopped(broken, monkeypatch):
 
 @pytest.mark.requirement("A-05", "A-20")
 def test_a_clear_interrupted_while_writing_the_new_journal_leaves_the_machine_stopped(broken, monkeypatch):
-    """Both copies are new and intact, but they do not owe the player's credit yet."""
+    """Both new copies are intact but do not contain the player's credit yet."""
     flow = Transfer("house:carried_over", CREDIT, 300)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
 
@@ -174,12 +179,21 @@ def test_the_memory_of_another_machine_is_refused(tmp_path):
 
 def test_the_commands_inspect_and_clear_a_damaged_memory(broken):
     run = CliRunner().invoke(main, ["audit", "inspect", "--state", str(broken), "--json"])
-    found = json.loads(run.output)
-    options = ["--person", "A", "--second-person", "B", "--reason", "test", "--challenge", found["challenge"]]
+    report = json.loads(run.output)
+    options = [
+        "--person",
+        "A",
+        "--second-person",
+        "B",
+        "--reason",
+        "test",
+        "--challenge",
+        report["challenge"],
+    ]
     run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options])
     assert run.exit_code == 1
     assert "these claims are neither settled nor carried over: credit:1:cashable" in run.output
-    assert [(each["id"], each["amount"]) for each in found["claims"]] == [("credit:1:cashable", "300")]
+    assert [(each["id"], each["amount"]) for each in report["claims"]] == [("credit:1:cashable", "300")]
     for wrong, why in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
         told = ["--claim", f"credit:1:cashable={wrong}"]
         run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *told])

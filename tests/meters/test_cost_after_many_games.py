@@ -1,4 +1,4 @@
-"""Age costs nothing: what a start, the memory and a day's audit take is the same after ten times the games.
+"""A start, the memory and a day's audit cost the same after ten times the games.
 
 Counted, not timed: bytes read from the medium, files and archived segments opened, rows SQLite gave, bytes
 Python holds. The slow tier plays the games of the library, and has a verifier go on from its point.
@@ -93,7 +93,7 @@ def play(journal):
 
 
 def costs(folder):
-    """What one start reads and holds, a game then reads, and the last hundred entries' audit reads."""
+    """Measure what a start reads and stores, and what a game and an audit of 100 entries read."""
     storage = Counting()
     tracemalloc.start()
     with Journal.open(folder, now=clock, policy=POLICY, storage=storage) as journal:
@@ -145,7 +145,7 @@ def hold(few, many):
 
 @pytest.mark.slow
 def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
-    """The machine's own games: what a start, and a verifier who goes on from his point, read and keep."""
+    """Measure what a start, and a verification continued from its point, read and store."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
     slots = tuple(GameSlot(game=name) for name in list_library_games())
     policy = replace(POLICY, archive_entries=500, at_hand_entries=500)

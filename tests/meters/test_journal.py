@@ -1,4 +1,4 @@
-"""The journal records whole transactions, refuses bad ones, and is rebuilt exactly."""
+"""The journal records complete transactions, refuses invalid ones, and is rebuilt exactly."""
 
 import os
 import shutil
@@ -240,7 +240,7 @@ def test_a_closed_journal_leaves_no_file_open(tmp_path):
 
 
 def test_an_emptied_default_second_folder_is_recreated_and_reported_until_acknowledged(tmp_path):
-    """No mount point is missing: what was in the folder is gone, and with it one of the two copies."""
+    """No mount point is missing, but the content of the folder is lost, and with it one of the two copies."""
     Journal.open(tmp_path / "one", now=clock).close()
     shutil.rmtree(tmp_path / "one" / "second")
     for _ in range(2):  # until a person has seen to it

@@ -1,4 +1,4 @@
-"""Meters are sums over the journal: they add up, roll over, and answer to each jurisdiction's names."""
+"""Meters are sums over the journal: they add up, roll over, and are read by each jurisdiction's names."""
 
 from datetime import UTC, datetime
 

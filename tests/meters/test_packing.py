@@ -55,11 +55,11 @@ def test_altered_packed_bytes_are_rejected_or_give_another_entry():
         altered = bytearray(stored)
         altered[rng.randrange(len(stored))] ^= 1 << rng.randrange(8)
         try:
-            found = unpack_entry(bytes(altered))
+            unpacked = unpack_entry(bytes(altered))
         except ValueError:
             continue
         # What says the same in other bits is the same; anything else fails its hash.
-        assert found != entry.body or bytes(altered) != stored
+        assert unpacked != entry.body or bytes(altered) != stored
     for cut in range(len(stored)):
         with pytest.raises(ValueError, match=r"compressed data is damaged|form"):
             unpack_entry(stored[:cut])

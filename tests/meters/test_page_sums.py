@@ -1,4 +1,4 @@
-"""The sums of the first copy's pages: a page that SQLite itself leaves alone is no damage.
+"""The checksums of the first copy's pages.
 
 Past 1 GiB the file holds one page that SQLite never writes (its lock-byte page), so no WAL names it. A journal of
 that size takes an hour to write; here the WAL of a small one leaves a page out.
@@ -67,7 +67,7 @@ def test_a_flipped_byte_in_any_page_is_detected(grown, page):
 
 @pytest.mark.requirement("A-02", "A-03")
 def test_pages_that_the_machine_moves_during_a_check_are_not_reported_as_damage(grown):
-    """A reader has the sums of before; the machine stores which pages it moves before it moves them."""
+    """The reader has older sums; the machine stores which pages it moves before it moves them."""
     reader, path = grown
     machine = PageSums(DiskStorage(), path, MachineKey.load(DiskStorage(), path.parent))
     machine.verify()

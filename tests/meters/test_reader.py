@@ -1,4 +1,4 @@
-"""Reading beside the machine: without its lock, without stopping it, and never mistaken for damage."""
+"""Reading while the machine runs: without its lock, without stopping it, and without false damage."""
 
 import os
 import signal

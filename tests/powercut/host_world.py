@@ -1,4 +1,4 @@
-"""A machine, the host of its money, a player and the papers in his hand: what a cable and a power cut can do.
+"""A machine, its host, a player and their tickets, with faults of the cable and power cuts.
 
 The host keeps a ledger of its own, written before it acts, and reads nothing of the machine but its bytes.
 The acceptor and the printer are physical: what lies in the box or in a hand stays there when the power goes.
@@ -25,7 +25,7 @@ ROUNDS_MAX = 400
 
 
 class PowerGoneError(Exception):
-    """The machine has no power any more."""
+    """The machine has lost its power."""
 
 
 class Strike(StrEnum):
@@ -118,7 +118,7 @@ class Floor:
         self.escrow, self.returning = None, False
 
     def power_up(self, room: MachineRig) -> None:
-        """The machine is back: what lay in escrow without an order is given back, and so is what had one.
+        """Restore the acceptor's power: a paper in escrow is returned, ordered or not.
 
         A paper that had not begun to move when the power went is returned by the device itself.
         """
@@ -157,7 +157,7 @@ class World:
 
     # -------------------------------------------------------------- power
     def power_up(self) -> None:
-        """Start the machine on what is left of it, as often as it takes."""
+        """Start the machine on its media, repeatedly if the power is cut meanwhile."""
         while not self.alive:
             host = HostMoney(
                 validation=Validation.SYSTEM,
@@ -190,7 +190,7 @@ class World:
         room.journal.append = append
 
     def cut(self) -> None:
-        """The power goes: nothing more is written."""
+        """Cut the power: nothing more is written."""
         self.fault.struck = True
         self.alive = False
         self.restarts += 1
@@ -200,7 +200,7 @@ class World:
         raise PowerGoneError
 
     def pass_time(self) -> None:
-        """So long that what was not served is raised again, and the machine waits no more for its host."""
+        """Pass enough time for unserved exceptions to be raised again and for host timeouts."""
         self.room.clock.pass_seconds(16)
         context = self.bench.host.context
         for _, (seconds, ended) in list(HostTimeouts(context).iter_waits()):
@@ -208,7 +208,7 @@ class World:
             self.do(lambda ended=ended: context.submit_event(ended))
 
     def do(self, act) -> None:
-        """Let the machine do something; the power may go in the middle of it."""
+        """Let the machine act; the power may be cut meanwhile."""
         with suppress(PowerGoneError):
             act()
         self.power_up()
@@ -219,7 +219,7 @@ class World:
 
     # -------------------------------------------------------------- the cable
     def send(self, message: bytes) -> bytes:
-        """One message of the host's, and what it hears of the answer."""
+        """Send one message of the host and return what it receives of the reply."""
         heard = b""
         try:
             at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
@@ -250,13 +250,13 @@ class World:
         return self.fault.at - begin
 
     def _host_too(self) -> None:
-        """Start the host again, where that is the fault."""
+        """Restart the host if that is the fault."""
         if self.fault.strike is Strike.HOST:
             self.bank.restart()
             raise HostGoneError
 
     def serve(self) -> None:
-        """Let the host poll until nothing is open any more."""
+        """Let the host poll until nothing is pending."""
         quiet = 0
         for _ in range(ROUNDS_MAX):
             self.do(self.floor.work)
@@ -273,7 +273,7 @@ class World:
 
     # -------------------------------------------------------------- the player
     def fund(self, cents: int) -> None:
-        """Bills, before any fault."""
+        """Insert bills before any fault."""
         room = self.room
         room.hands.offered[99] = Banknote(cents)
         room.ledgers.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
@@ -281,7 +281,7 @@ class World:
         self.bills_cents += cents
 
     def attend(self) -> None:
-        """The attendant pays what is to be paid by hand."""
+        """Pay pending hand-pays."""
         if self.room.state is State.HANDPAY:
             owed = self.room.machine.memory.get("handpay")["amount_cents"]
             before = self.room.journal.balance_cents("out:handpay_cancelled_credit")
@@ -291,7 +291,7 @@ class World:
             self.paid_by_hand_cents += paid
 
     def cash_out(self) -> None:
-        """Press until the credits are on a ticket, or in the attendant's hand."""
+        """Cash out until the credits are on a ticket or a hand-pay."""
         for _ in range(ROUNDS_MAX):
             if self.room.state is State.IDLE and self.room.credit_cents == 0:
                 break
@@ -302,7 +302,7 @@ class World:
         self.serve()
 
     def ticket_in(self) -> None:
-        """Put each ticket in until it is taken."""
+        """Insert each ticket until it is accepted."""
         for _ in range(ROUNDS_MAX):
             if not self.floor.hand:
                 break
@@ -311,14 +311,14 @@ class World:
         self.serve()
 
     def transfer(self, way: str, cents: int) -> None:
-        """The host moves value, and follows it to its end."""
+        """Order a transfer from the host and follow it to its end."""
         if cents:
             self.bank.order_transfer(way, cents)
         self.serve()
 
     # -------------------------------------------------------------- the judge
     def check(self) -> None:
-        """Money in is money out, over the machine's ledger, the host's and the papers together."""
+        """Check that money in equals money out over the machine's ledger, the host's and the papers."""
         journal, bank = self.room.journal, self.bank
         journal.self_audit()
         assert journal.list_pending() == []

@@ -1,4 +1,4 @@
-"""A disk in memory that loses, tears and reorders whatever was not synced when its power is cut.
+"""A disk in memory that loses, tears and reorders unsynced data when its power is cut.
 
 Model: a file's content is durable as of its last sync. Writes and truncations after it are a queue; at a
 power cut any subset of the queue may have reached the medium (writes are reordered), and the newest write
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class PowerCut(BaseException):
-    """The power is gone: every operation from now on raises this."""
+    """The power has been cut: every further operation raises this."""
 
 
 class DiskFull(Exception):
@@ -72,7 +72,7 @@ class Disk:
 
     # ------------------------------------------------------------------ power
     def operation(self, what):
-        """Count one operation; die here if it is the chosen one."""
+        """Count one operation; raise PowerCut if it is the chosen one."""
         if self.dead:
             raise PowerCut
         self.operations += 1

@@ -1,4 +1,4 @@
-"""A whole machine on the simulated disk: it plays, its power is cut at an operation, it goes on, it is judged.
+"""A whole machine on the simulated disk: it plays, its power is cut at an operation, it continues and is judged.
 
 From where its memory says it is, the same hands go on after the cut. Tickets and identities stand on another
 disk, which keeps its power.
@@ -30,7 +30,7 @@ shelf_of = cache(GameFiles)
 
 
 class Life:
-    """One life of the machine, from power up to a cut or the end; a test's subclass says what is played."""
+    """One run of the machine, from power up to a cut or the end; a subclass defines what is played."""
 
     #: Where the definitions of its games lie, besides the library.
     shelf = ()
@@ -53,14 +53,14 @@ class Life:
         self.room.boot()
 
     def begin(self):
-        """What is done first in each life."""
+        """Do what each run does first."""
 
     def numbers(self):
-        """What is drawn in the step played now, and again where it is begun anew (if the life is the chance)."""
+        """Return the numbers drawn in the current step, also when it is repeated."""
         raise NotImplementedError
 
     def ready(self):
-        """Whether it has come to where the power is first cut."""
+        """Return whether the run has reached the first operation that may be cut."""
         raise NotImplementedError
 
     def act(self):
@@ -76,15 +76,15 @@ class Life:
                 raise AssertionError(f"the machine is stuck in {stuck}")
 
     def answer(self):
-        """What the player chooses."""
+        """Return the player's decision."""
         return "raise"
 
     def over(self):
-        """Whether all is played."""
+        """Return whether everything has been played."""
         raise NotImplementedError
 
     def judge(self):
-        """Assert what must be so at the end, besides an audit that finds nothing."""
+        """Assert the expected end state, besides an audit without findings."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ the machine's
@@ -93,18 +93,18 @@ class Life:
         return ScriptedStep(list(self.numbers()))
 
     def ended(self):
-        """How many games have ended."""
+        """Return how many games have ended."""
         return sum(1 for _ in self.room.journal.entries("game.end"))
 
     def play(self, bets):
-        """Stake credits on spots, and begin the round."""
+        """Stake credits on spots and start the round."""
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
         self.room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
         self.room.play()
         assert self.room.state is State.PLAYING, self.room.notice
 
     def run(self, *, prepare=False):
-        """Go on to the end and be judged, or until it is ready; say whether the power stayed on."""
+        """Run to the end and judge, or until ready; return whether the power stayed on."""
         try:
             if self.counted_when_up:
                 self.disk.cut_at = None
@@ -133,7 +133,7 @@ class Life:
 
 
 class LifeOfSeats(Life):
-    """Several positions of one machine around its table; after a cut a round is ended, and none is begun."""
+    """A run of several positions at one table; after a power cut the round is ended and none is started."""
 
     SEATS = 0
     CREDIT_CENTS = 0
@@ -149,11 +149,11 @@ class LifeOfSeats(Life):
         raise NotImplementedError
 
     def bet(self):
-        """Everybody bets, and no more bets."""
+        """Place every position's bet and close betting."""
         raise NotImplementedError
 
     def end(self):
-        """What was begun is played, shown and ended."""
+        """Play, show and end the started games."""
         raise NotImplementedError
 
     def machine(self):
@@ -194,7 +194,7 @@ class LifeOfSeats(Life):
         assert room.state is State.BETTING, room.notice
 
     def count_begun(self):
-        """Note, after a cut, how many seats had begun; return whether each had."""
+        """Record after a cut how many seats had started a game; return whether each had."""
         meters = self.room.journal.meters()
         played = [meters.select(position=n).values["games_played"] for n in range(1, self.SEATS + 1)]
         assert set(played) <= {0, 1}
@@ -210,7 +210,7 @@ def every_nth(quick, slow=1):
 
 
 def cuts(life, ready, every=1):
-    """Let ``life(disk)`` say whether the power stayed on, cut at each ``every``-th operation of a copy of ``ready``.
+    """Cut ``life(disk)``, which returns whether the power stayed on, at each ``every``-th operation on ``ready``.
 
     Yields each operation with the disk as found after its cut, and ends with the first life that was not cut.
     """
@@ -223,7 +223,7 @@ def cuts(life, ready, every=1):
 
 
 def cut_everywhere(life, capsys, every=1):
-    """Cut lives (``life(disk)`` makes one) at each ``every``-th operation, and play each to its end.
+    """Cut runs created by ``life(disk)`` at each ``every``-th operation, and play each to its end.
 
     Returns the number of operations at which the power was cut, times ``every``.
     """
@@ -240,14 +240,14 @@ def cut_everywhere(life, capsys, every=1):
         return life(disk).run()
 
     made = 0
-    for _, found in cuts(from_ready, ready, every):
-        assert life(found).run()
+    for _, rebooted_disk in cuts(from_ready, ready, every):
+        assert life(rebooted_disk).run()
         made += 1
     tell(capsys, made)
     return made * every
 
 
 def tell(capsys, made):
-    """Say beside the test's name how often the power was cut."""
+    """Print beside the test's name how often the power was cut."""
     with capsys.disabled():
         print(f" [{made} cuts]", end="")

@@ -62,7 +62,7 @@ SESSION = (
 
 
 class Player:
-    """Runs the session on a disk and remembers what was acknowledged."""
+    """Runs the session on a disk and stores what was acknowledged."""
 
     def __init__(self, folder, disk, start=datetime(2026, 3, 1, tzinfo=UTC), tick=timedelta(seconds=1)):
         self._folder, self._disk = folder, disk
@@ -102,12 +102,12 @@ class Player:
         return True
 
     def leave(self):
-        """The process is gone, with its locks and connections."""
+        """End the process with its locks and connections."""
         leave(self._storage, self._folder / "one", self._folder / "two")
 
 
 def leave(storage, *folders):
-    """Drop what a process held that has died while this one lives on: connections, and locks on folders."""
+    """Release the connections and folder locks of a simulated process that has ended."""
     storage.leave()
     locks = {folder / "machine.lock" for folder in folders}
     for held in Path("/proc/self/fd").iterdir():
@@ -129,18 +129,18 @@ def cut_once(folder, at, survival, seed, again_at=None):
     if first.run():
         return False
     rng = random.Random(seed)
-    found = disk.reboot(rng, survival)
+    rebooted_disk = disk.reboot(rng, survival)
     if again_at is not None:
-        found.cut_at = again_at
-        if not Player(folder, found).run(()):
-            found = found.reboot(rng, survival)
-        found.cut_at = None
-    judge(folder, found, first)
+        rebooted_disk.cut_at = again_at
+        if not Player(folder, rebooted_disk).run(()):
+            rebooted_disk = rebooted_disk.reboot(rng, survival)
+        rebooted_disk.cut_at = None
+    judge(folder, rebooted_disk, first)
     return True
 
 
 def judge(folder, found, first, *, alone=False):
-    """Nothing acknowledged is lost, nothing is made up, and the session can go on to its exact end."""
+    """Check that nothing is lost or invented and that the session can continue to its exact end."""
     second = Player(folder, found)
     journal = second.open(alone=alone)
     stored = {e.id: e for e in journal.entries()}
@@ -159,7 +159,7 @@ def judge(folder, found, first, *, alone=False):
 
 
 def check_money(journal, transactions):
-    """The ten-line model: what these transactions add up to, by hand."""
+    """Compare the balances with an independent sum of the transactions."""
     reserved = {t.id: t.transfers for t in transactions if t.phase is Phase.RESERVE}
     balance = held = 0
     for t in transactions:

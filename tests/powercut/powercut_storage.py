@@ -16,7 +16,7 @@ _names = itertools.count()
 
 
 def refusals(method):
-    """Tell SQLite of a full disk in its own words; once the power is gone nothing it does has an effect.
+    """Report a full disk with SQLite's own error; after a power cut nothing has an effect.
 
     SQLite is let run on into the void, and :class:`SimDatabase` raises the cut when it returns.
     """
@@ -84,7 +84,7 @@ class SimStorage:
         return database
 
     def leave(self):
-        """The process is gone: free its connections; on a dead disk nothing they do has an effect.
+        """Close the connections of an ended process; on a disk without power this has no effect.
 
         SQLite would keep its view of the disk, and with it every byte, for as long as Python lives.
         """
@@ -121,7 +121,7 @@ class SimStorage:
         self.disk.sync_folder(folder)
 
     def sync_together(self, files):
-        """One after the other: a cut falls between any two."""
+        """Sync one file after the other, so that a cut may fall between any two."""
         for file in files:
             file.sync()
 

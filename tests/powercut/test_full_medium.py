@@ -1,4 +1,4 @@
-"""A medium that is full: what is owed is still recorded, a restart comes up, nothing is lost or made up.
+"""A full medium: what is owed is still recorded, a restart succeeds, nothing is lost or invented.
 
 Method: the power-cut rig's session with a reserve; the disk is filled by somebody else at every stage of it,
 to the last byte, and the session is judged as after a power cut.
@@ -23,7 +23,7 @@ def reserved(monkeypatch):
 
 
 def fill(disk):
-    """Somebody else's file takes all the room there is."""
+    """Fill the medium with another file."""
     disk.room = sum(len(i.seen) for i in disk.names.values())
     assert disk.count_free_bytes() == 0
 
@@ -54,18 +54,18 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
         # A restart on the full disk comes up, and says the same.
         disk.dead = True
         player.leave()
-        found = disk.reboot(random.Random(stage), 1.0)
-        found.room = disk.room
-        again = Player(tmp_path, found)
+        rebooted_disk = disk.reboot(random.Random(stage), 1.0)
+        rebooted_disk.room = disk.room
+        again = Player(tmp_path, rebooted_disk)
         journal = again.open()
         assert journal.full
         journal.append(post("late", "bill.in", ("world:bill", CREDIT, 500)))
         journal.close()
         # Room is made: it goes on as before.
-        found.room = None
+        rebooted_disk.room = None
         journal = again.open()
         assert not journal.full
-        assert {p.parent.name for p in found.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
+        assert {p.parent.name for p in rebooted_disk.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
         assert journal.get("late") is not None
         journal.close()
 

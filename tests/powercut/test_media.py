@@ -1,4 +1,4 @@
-"""Either medium is enough: each lost whole at any instant, missing, exchanged, cut short without the key.
+"""Either medium suffices: each is lost at any instant, missing, exchanged or truncated without the key.
 
 Goal: whatever becomes of one medium, all that was acknowledged is on the other, and nothing is rebuilt where
 nobody put a medium. Method: the session of the power-cut rig with its two folders as media; a medium lost is
@@ -27,7 +27,7 @@ def closed(tmp_path):
 
 
 def without(disk, folder):
-    """The same disk with a blank medium in the place of ``folder``."""
+    """Return the disk with a blank medium for ``folder``."""
     left = copy.deepcopy(disk)
     for path in [path for path in left.names if folder in path.parents]:
         del left.names[path]
@@ -49,7 +49,7 @@ def codes(journal):
 
 
 def lose(folder, which, at, seed, again_at=None):
-    """Cut the power at operation ``at`` of a session and lose a medium whole; judge what is left."""
+    """Cut the power at operation ``at`` of a session and lose one medium; judge the other."""
     disk, rng = Disk(), random.Random(seed)
     disk.cut_at = at
     first = Player(folder, disk)
@@ -220,7 +220,7 @@ def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):
 
 # ---------------------------------------------------------------------------------------------- cut without the key
 def cut_short(disk, folder):
-    """The same disk with the last record of the log wiped to the zeros that were laid out."""
+    """Return the disk with the last record of the log overwritten with zeros."""
     log = max(p for p in disk.names if p.parent == folder / "two" and p.suffix == ".log")
     content, at, start = disk.names[log].seen, _HEADER_BYTES, 0
     while length := int.from_bytes(content[at : at + 4], "big"):
@@ -271,7 +271,7 @@ def test_a_tail_cut_off_without_the_key_is_refused_even_without_the_first_copy(t
 
 @pytest.mark.requirement("A-05", "E-13")
 def test_wiping_the_newest_slot_of_each_head_does_not_hide_a_removed_entry(tmp_path, running):
-    """A slot torn by a power cut was being written for an entry that both copies have: one cut has not."""
+    """A slot torn by a power cut belongs to an entry in both copies; that of a removed entry does not."""
     cut = drop(cut_short(running, tmp_path), "journal.sqlite")
     for name in ("one", "two"):
         content = cut.names[tmp_path / name / "journal.head"].seen
@@ -283,7 +283,7 @@ def test_wiping_the_newest_slot_of_each_head_does_not_hide_a_removed_entry(tmp_p
 
 @pytest.mark.requirement("A-05")
 def test_an_entry_is_written_to_the_second_medium_only_after_it_is_durable_on_the_first(tmp_path):
-    """Whoever owns the second medium reads no outcome that pulling the plug could still undo."""
+    """No outcome may be read from the second medium that a power cut could still undo."""
     disk = Disk()
     journal = Player(tmp_path, disk).open()
     write, under_way, seen = disk.write, [], []

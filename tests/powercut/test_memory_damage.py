@@ -39,9 +39,9 @@ def killed(tmp_path):
         journal.append(transaction)
     disk.dead = True
     player.leave()
-    found = disk.reboot(random.Random(0), 1.0)
-    assert any(p.name.endswith("-wal") for p in found.names)
-    return found
+    rebooted_disk = disk.reboot(random.Random(0), 1.0)
+    assert any(p.name.endswith("-wal") for p in rebooted_disk.names)
+    return rebooted_disk
 
 
 def end_of_records(segment):
@@ -157,7 +157,7 @@ def test_damage_to_both_copies_stops_the_machine_permanently(tmp_path, closed):
 
 @pytest.mark.requirement("A-02", "A-08")
 def test_an_unacknowledged_torn_record_does_not_damage_the_only_copy_left(tmp_path, closed):
-    """The first medium goes while a record is being written to the second: what was acknowledged is whole."""
+    """The first medium fails while a record is written to the second; acknowledged entries are complete."""
     rng = random.Random(11)
     last = max(p for p in of_copies(closed) if p.suffix == ".log")
     first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
@@ -180,7 +180,7 @@ def test_an_unacknowledged_torn_record_does_not_damage_the_only_copy_left(tmp_pa
 
 @pytest.mark.requirement("A-05")
 def test_the_same_end_cut_off_both_copies_is_detected(tmp_path, closed):
-    """Two whole, shorter copies: only the sealed head still knows how far the journal had come."""
+    """Both copies are intact but shorter; only the signed head states how far the journal had come."""
     disk = Disk()
     player = Player(tmp_path, disk)
     journal = player.open()
@@ -201,7 +201,7 @@ def test_the_same_end_cut_off_both_copies_is_detected(tmp_path, closed):
 @pytest.mark.requirement("E-13", "D-07")
 @pytest.mark.parametrize("wreck", [True, False], ids=["first-copy-wrecked", "first-copy-whole"])
 def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, wreck):
-    """Somebody rewrites the whole log around an edited entry, every checksum and hash refitted."""
+    """A forger rewrites the whole log around an edited entry and recomputes every checksum and hash."""
     storage = SimStorage(closed)
     folder = tmp_path / "two"
     log = LogCopy(storage, folder, segment_bytes=POLICY.segment_bytes)
@@ -286,8 +286,8 @@ def test_a_full_disk_refuses_entries_and_loses_nothing(tmp_path):
                     player.journal.append(SESSION[0])
             disk.dead = True
             player.leave()
-        found = disk.reboot(random.Random(rig), 1.0)
-        judge(tmp_path, found, player)
+        rebooted_disk = disk.reboot(random.Random(rig), 1.0)
+        judge(tmp_path, rebooted_disk, player)
     assert refusals > 20
 
 
@@ -347,7 +347,7 @@ def test_damage_between_plays_is_repaired_before_the_next(tmp_path, closed, suff
 def test_acknowledged_entries_lost_by_a_disk_with_false_syncs_are_detected_by_the_judge(
     tmp_path, monkeypatch
 ):
-    """The judge can fail: on a disk that ignores syncs acknowledged entries are lost, and it says so."""
+    """Negative control: on a disk that ignores syncs acknowledged entries are lost, and the judge reports it."""
     monkeypatch.setattr(Disk, "sync", lambda self, path, inode: self.operation(f"sync {path.name}"))
     disk = Disk()
     player = Player(tmp_path, disk)

@@ -1,4 +1,4 @@
-"""A small value on both media: cut at every operation, one copy lost, flipped, behind, forged or refused."""
+"""A small value on both media: power cuts at every operation; one copy lost, flipped, outdated or forged."""
 
 import random
 
@@ -46,13 +46,13 @@ def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders,
                 done.append(value)
         except PowerCut:
             pass
-        found = disk.reboot(random.Random(at), survival)
-        read = mirror(found, folders).read()
+        rebooted_disk = disk.reboot(random.Random(at), survival)
+        read = mirror(rebooted_disk, folders).read()
         assert read in [done[-1] if done else None, *VALUES[len(done) : len(done) + 1]]
         # Whichever it was, it is so from now on, with either medium alone.
         if read is not None:
             for folder in folders:
-                assert mirror(found, (folder,)).read() == read
+                assert mirror(rebooted_disk, (folder,)).read() == read
 
 
 @pytest.mark.requirement("A-04")

@@ -1,4 +1,4 @@
-"""The power is cut at every storage operation of a session, for both copies, and nothing is lost or made up.
+"""The power is cut at every storage operation of a session, for both copies, and nothing is lost or invented.
 
 Goal: every operation the journal asks of the medium (SQLite through its VFS, the log, the sums, the key, the
 anchor, names in folders) is a place where the power may go. Method: run the session on a simulated disk, cut

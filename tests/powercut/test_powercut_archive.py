@@ -1,4 +1,4 @@
-"""The power is cut at every storage operation while entries move into the archive; all of them stay.
+"""The power is cut at every storage operation while entries are archived; none is lost.
 
 Method: a session of games long enough for several segments, on the simulated disk; after each cut the machine
 comes up again, plays the session to its end, and every entry is read once, from wherever it lies by then.
@@ -26,7 +26,7 @@ SESSION = (
 
 
 class Machine:
-    """Plays the session as the cabinet does: a check before each game, in which the archive takes its steps."""
+    """Plays the session as the cabinet does, with a check before each game, which also archives."""
 
     def __init__(self, folder, disk):
         self._folders = folder / "one", folder / "two"
@@ -56,7 +56,7 @@ class Machine:
         return True
 
     def judge(self, acknowledged):
-        """Every entry is there once, in its chain, the money exact, and the archive has gone on."""
+        """Check that every entry is present once in its chain, the money exact, and archiving continued."""
         key = MachineKey.load(self._storage, *self._folders)
         with open_view(self._folders[0], key=key, storage=self._storage, second_dir=self._folders[1]) as view:
             entries = list(view.entries())
@@ -72,20 +72,20 @@ class Machine:
 
 
 def cut(folder, at, survival, seed, again_at=None):
-    """Cut at operation ``at``; whether there was one."""
+    """Cut at operation ``at``; return whether it occurred."""
     disk = Disk()
     disk.cut_at = at
     first = Machine(folder, disk)
     if first.run():
         return False
     rng = random.Random(seed)
-    found = disk.reboot(rng, survival)
+    rebooted_disk = disk.reboot(rng, survival)
     if again_at is not None:
-        found.cut_at = again_at
-        if not Machine(folder, found).run():
-            found = found.reboot(rng, survival)
-        found.cut_at = None
-    second = Machine(folder, found)
+        rebooted_disk.cut_at = again_at
+        if not Machine(folder, rebooted_disk).run():
+            rebooted_disk = rebooted_disk.reboot(rng, survival)
+        rebooted_disk.cut_at = None
+    second = Machine(folder, rebooted_disk)
     assert second.run()
     second.judge(first.acknowledged)
     return True

@@ -73,7 +73,7 @@ increment = "1/2"
 
 
 def numbers():
-    """What is drawn of a full shoe at each step, so that these cards come."""
+    """Return the numbers drawn from a full shoe at each step to deal these cards."""
     shoe, found = Shoe.from_decks(8), []
     for _, cards in STEPS:
         found.append([])
@@ -140,7 +140,7 @@ class Fours(Life):
                 super().act()
 
     def judge(self):
-        """Every stake once, every stake back once, the share once; the round as it was."""
+        """Check that every stake, returned stake and share is booked once and the round is unchanged."""
         rig = self.room
         meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (STAKED * 100, 1)
@@ -151,7 +151,7 @@ class Fours(Life):
 
 
 def recalled(rig):
-    """The staff see each question with its cards and its answer, and the end."""
+    """Check that recall shows each decision with its cards and its answer, and the end."""
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action).touch("show")
     seen = []

@@ -41,7 +41,7 @@ def definition(folder):
 
 
 class Blackjack(LifeOfSeats):
-    """The round, answered as it is asked."""
+    """The round, with each decision answered."""
 
     SEATS, CREDIT_CENTS = 3, 10000
 
@@ -54,7 +54,7 @@ class Blackjack(LifeOfSeats):
         return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(100,), **more)
 
     def step(self):
-        """The cards in their order, from where the furthest game of the round has recorded its last one."""
+        """Return the cards in order, starting after the last one that any game of the round has recorded."""
         drawn = {}
         for entry in self.room.journal.entries(("game.start", "game.choice")):
             record = entry.record
@@ -80,14 +80,14 @@ class Blackjack(LifeOfSeats):
             assert room.state is State.IDLE
 
     def give_answer(self, room, number, answered):
-        """Answer where this seat is asked; of the first ``answered`` answers of the round some were his."""
+        """Answer the decision of this seat, considering the ``answered`` earlier answers of the round."""
         told = room.hands.messages[-1]
         if told.options and told.seat == number:
             own = WHOSE[:answered].count(number)
             room.engine.handle(EventType.CHOOSE, value=CHOICES[number][own])
 
     def judge(self):
-        """Each has what his own game comes to, or no game and his credits; the shoe lacks what was dealt."""
+        """Check that each seat has the result of its game, or no game and its credits, and the shoe fits."""
         journal = self.room.journal
         begun = self.count_begun()
         for number, played in enumerate(begun):
@@ -106,7 +106,7 @@ class Blackjack(LifeOfSeats):
         assert journal.list_pending() == []
 
     def recalled(self, room, number):
-        """The staff see the whole round with this position's own result."""
+        """Check that recall shows the whole round with this position's own result."""
         menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
         menu.touch(room.machine.memory.get(PlayKey.LAST)["play_id"]).touch("show")
         for _ in WHOSE:
@@ -123,6 +123,10 @@ class Blackjack(LifeOfSeats):
 @pytest.mark.requirement("A-08", "D-15", "O-01", "E-03")
 @every_nth(193, slow=5)
 def test_a_power_cut_in_a_round_of_three_seats_settles_each_once(tmp_path, capsys, every):
-    begun = set()
-    cut_everywhere(lambda disk: Blackjack(tmp_path, disk, begun), capsys, every)
-    assert begun == set(range(Blackjack.SEATS + 1)) if every == 5 else Blackjack.SEATS in begun
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Blackjack(tmp_path, disk, started_seat_counts), capsys, every)
+    assert (
+        started_seat_counts == set(range(Blackjack.SEATS + 1))
+        if every == 5
+        else Blackjack.SEATS in started_seat_counts
+    )

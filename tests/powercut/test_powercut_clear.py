@@ -24,7 +24,7 @@ from tools.audit.verify import Auditor
 
 
 def owing(folder: Path, disk: Disk) -> dict[str, object]:
-    """A machine with credit and a game decided and not ended; what it owes, claim by claim."""
+    """Prepare a machine with credit and a game decided but not ended; return its claims."""
     storage = SimStorage(disk)
     rig = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
     rig.play()
@@ -44,7 +44,7 @@ def owed(folder: Path, disk: Disk) -> dict[str, object]:
 
 
 def two_persons_clear(folder: Path, disk: Disk) -> bool:
-    """What they do, before the first cut or after one; whether the power stayed on."""
+    """Authorise or finish the clear; return whether the power stayed on."""
     storage = SimStorage(disk)
     try:
         if is_clear_unfinished(folder, storage):
@@ -63,7 +63,7 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
 
 
 def is_cleared(folder: Path, storage: SimStorage) -> bool:
-    """Whether the machine comes up, on the new journal."""
+    """Return whether the machine starts on the new journal."""
     try:
         journal = Journal.open(folder, now=read_clear_time, storage=storage)
     except JournalDamaged:
@@ -80,8 +80,8 @@ def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsy
     before = owing(tmp_path, ready)
     assert len(before) == 2
     at = 0
-    for at, found in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
-        left = found
+    for at, rebooted_disk in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
+        left = rebooted_disk
         if again:
             left.cut_at = 1 + (at - 1) % 23
             if not two_persons_clear(tmp_path, left):
@@ -95,7 +95,7 @@ def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsy
 
 
 def judge(folder: Path, disk: Disk) -> None:
-    """The new journal opens as every other, the audit finds nothing wrong, and the game is there."""
+    """Check that the new journal opens, the audit has no finding, and the game is present."""
     storage = SimStorage(disk)
     with Journal.open(folder, now=read_clear_time, storage=storage) as journal:
         assert "cleared" in next(journal.entries()).record

@@ -40,7 +40,7 @@ def definition(folder):
 
 
 class Craps(LifeOfSeats):
-    """The come-out is over and six is the point; then the third bets, the others say nothing, and seven falls."""
+    """Six is the point; then only the third position bets, and seven is thrown."""
 
     SEATS, CREDIT_CENTS = 3, 10_000
 
@@ -90,7 +90,7 @@ class Craps(LifeOfSeats):
             assert room.state is State.IDLE
 
     def end(self):
-        """What was begun is shown; then who was left out throws for what stands."""
+        """Show the started games; then the remaining positions throw for their standing bets."""
         self.show()
         self.played = [
             now - before for now, before in zip(self.counted("games_played"), (1, 1, 0), strict=True)
@@ -114,7 +114,7 @@ class Craps(LifeOfSeats):
         self.check([0, 0, 0])
 
     def check(self, stands):
-        """Each has what he was given less what he staked, and so many credits stand."""
+        """Check that each position has its credits less its stakes, and the standing bets."""
         staked, won = self.counted("coin_in"), self.counted("coin_out")
         for number, room in enumerate(self.rooms):
             assert room.credit_cents == self.CREDIT_CENTS - staked[number] + won[number]
@@ -123,7 +123,7 @@ class Craps(LifeOfSeats):
             )
 
     def judge(self):
-        """Each was decided once: by the throw, or where its game had not begun by the next."""
+        """Check that each bet was settled once, by this throw or by the next if its game had not started."""
         due = [BACK[n] if played else LATER[n] for n, played in enumerate(self.played)]
         assert self.counted("coin_out") == [credits_ * CENTS for credits_ in due]
         assert self.counted("coin_in") == [10 * CENTS, 10 * CENTS, 11 * CENTS * self.played[2]]
@@ -139,6 +139,6 @@ class Craps(LifeOfSeats):
 @pytest.mark.requirement("A-08", "D-15", "O-01", "F-06")
 @every_nth(97, slow=3)
 def test_a_power_cut_in_a_throw_of_three_seats_settles_each_bet_once(tmp_path, capsys, every):
-    begun = set()
-    cut_everywhere(lambda disk: Craps(tmp_path, disk, begun), capsys, every)
-    assert begun == set(range(Craps.SEATS + 1)) if every == 3 else len(begun) > 1
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Craps(tmp_path, disk, started_seat_counts), capsys, every)
+    assert started_seat_counts == set(range(Craps.SEATS + 1)) if every == 3 else len(started_seat_counts) > 1

@@ -1,4 +1,4 @@
-"""A cable that loses bytes, a machine that loses power, a host that starts again: no cent is lost or doubled.
+"""With faults of the cable, power cuts and restarts of the host, no cent is lost or doubled.
 
 One machine and one host live through thousands of sessions. In each, credits go out on a ticket with a number
 of the host's, come in again on the host's word, go to an account, come back, and a bonus is added; and in
@@ -27,7 +27,7 @@ def world(tmp_path):
 
 
 def session(world: World, fault: Fault) -> None:
-    """Round the whole way once, the fault striking on the way, and settle up."""
+    """Run the whole session once with the fault, and check the money."""
     if world.room.credit_cents < 2000:
         world.fund(2000)
     world.session(fault)
@@ -41,7 +41,7 @@ def session(world: World, fault: Fault) -> None:
 
 
 def measure(world: World) -> tuple[int, int]:
-    """How many bytes and entries a session without a fault has."""
+    """Return the number of bytes and entries of a session without a fault."""
     session(world, Fault())
     session(world, Fault())
     return world.bytes, world.entries

@@ -19,7 +19,7 @@ REQUEST = {"selections": [{"groups": [[1, 2, 3, 4, 5]], "stakes": {"5": 1}}], "d
 
 
 class Evening:
-    """The steps of an evening; each is done if the journal has it not yet, as staff do after a cut."""
+    """The steps of an evening, of which those missing in the journal are done, as staff do after a cut."""
 
     def __init__(self, folder, disk, now=NOW):
         self._folder, self._storage, self._time = folder, SimStorage(disk), now
@@ -29,7 +29,7 @@ class Evening:
         return self._time
 
     def run(self):
-        """Go through the evening; return whether the power stayed on to its end."""
+        """Do the steps of the evening; return whether the power stayed on to its end."""
         try:
             self._run()
             self.journal.close()

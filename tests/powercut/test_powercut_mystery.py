@@ -30,7 +30,7 @@ WON = Won(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigg
 
 
 class LevelDisplay(FixedFace):
-    """A link that knows what it is told."""
+    """A link that stores the messages it receives."""
 
     def __init__(self):
         super().__init__(500)
@@ -92,7 +92,7 @@ class Mystery(Life):
         return 0 if mark is None else mark["sequence"]
 
     def hear(self):
-        """The controller counts what was made, and says what it has won as long as it is not committed."""
+        """Count the contributions and report the win until the machine has committed it."""
         made = self.made()
         if made >= WON.sequence:
             self.room.engine.handle(EventType.MYSTERY_WON, level="LUCKY", won=WON)
@@ -100,7 +100,7 @@ class Mystery(Life):
         self.room.engine.handle(EventType.LEVELS_MOVED)
 
     def judge(self):
-        """Two games, one prize paid once, its claim kept for the commit."""
+        """Check that there are two games, one prize paid once, and its claim stored for the commit."""
         rig, late = self.room, self.late
         meters = rig.journal.meters().values
         paid = (meters["mach_progressive"], meters["att_progressive"])

@@ -36,7 +36,7 @@ class Poker(LifeOfSeats):
         return MachineRig(self.folder, games=(self.GAME,), chance=self, **more)
 
     def step(self):
-        """The cards in their order, from where the furthest game of the round has recorded its last one."""
+        """Return the cards in order, starting after the last one that any game of the round has recorded."""
         drawn = {}
         for entry in self.room.journal.entries(("game.start", "game.choice")):
             record = entry.record
@@ -62,7 +62,7 @@ class Poker(LifeOfSeats):
             assert room.state is State.IDLE
 
     def judge(self):
-        """All seats have played, or nobody has won or lost anything."""
+        """Check that all seats have played, or that none has won or lost anything."""
         meters, begun = self.room.journal.meters(), self.count_begun()
         won = self.WON if all(begun) else (0, 0, 0)
         for number, room in enumerate(self.rooms):
@@ -95,15 +95,19 @@ class Stud(Poker):
 @pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
 @every_nth(127, slow=5)
 def test_a_power_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every):
-    begun = set()
-    cut_everywhere(lambda disk: Poker(tmp_path, disk, begun), capsys, every)
-    assert begun == set(range(Poker.SEATS + 1)) if every == 5 else Poker.SEATS in begun
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Poker(tmp_path, disk, started_seat_counts), capsys, every)
+    assert (
+        started_seat_counts == set(range(Poker.SEATS + 1))
+        if every == 5
+        else Poker.SEATS in started_seat_counts
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
 def test_a_power_cut_on_any_street_of_stud_settles_the_pot_once(tmp_path, capsys):
-    begun = set()
-    cut_everywhere(lambda disk: Stud(tmp_path, disk, begun), capsys, every=11)
-    assert {0, Stud.SEATS} <= begun
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Stud(tmp_path, disk, started_seat_counts), capsys, every=11)
+    assert {0, Stud.SEATS} <= started_seat_counts

@@ -51,7 +51,7 @@ class Prizes(Life):
                 super().act()
 
     def judge(self):
-        """One game, its prizes once or their value once."""
+        """Check that there is one game with its prizes or their value once."""
         meters = self.room.journal.meters().values
         given, paid_cents = meters["att_merchandise.value"], meters["att_jackpot"]
         assert (given, paid_cents) == ((0, THEIR_VALUE) if self.cash else (THEIR_VALUE, 0))

@@ -1,4 +1,4 @@
-"""The power is cut at every storage operation of a round that four seats play: each has his stake or his game.
+"""The power is cut at every storage operation of a round of four seats: each has its stake or its game.
 
 A seat whose game had not begun when the power went has wagered nothing. One whose game had begun has it ended
 with the round's own numbers. Nobody's credits are touched by another's.
@@ -15,7 +15,7 @@ SPOTS = ("red", "black", "dozen-1", "straight-17")
 
 
 class Seats(LifeOfSeats):
-    """Each bets on a spot of his own."""
+    """Each position bets on its own spot."""
 
     SEATS, CREDIT_CENTS = len(SPOTS), 2000
 
@@ -33,7 +33,7 @@ class Seats(LifeOfSeats):
             assert room.state is State.IDLE
 
     def judge(self):
-        """Each seat has his credits less a stake, with the win of his own game; or no game, and his credits."""
+        """Check that each seat has its stake and win booked, or no game and its credits."""
         journal = self.room.journal
         for number, played in enumerate(self.count_begun(), 1):
             own = journal.meters().select(position=number).values
@@ -47,6 +47,6 @@ class Seats(LifeOfSeats):
 @pytest.mark.requirement("A-08", "O-01", "F-06")
 @every_nth(127)
 def test_a_power_cut_leaves_each_of_four_seats_its_stake_or_its_game(tmp_path, capsys, every):
-    begun = set()
-    cut_everywhere(lambda disk: Seats(tmp_path, disk, begun), capsys, every)
-    assert begun == set(range(Seats.SEATS + 1)) if every == 1 else len(begun) > 1
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Seats(tmp_path, disk, started_seat_counts), capsys, every)
+    assert started_seat_counts == set(range(Seats.SEATS + 1)) if every == 1 else len(started_seat_counts) > 1

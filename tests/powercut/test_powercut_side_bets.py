@@ -46,7 +46,7 @@ class Jackpot(Life):
                 super().act()
 
     def judge(self):
-        """Three stakes fed once each, a share and the whole won once each."""
+        """Check that three stakes contributed once each, and a share and the whole were won once each."""
         rig = self.room
         assert rig.state is State.HANDPAY  # the whole is paid by hand
         found = level(rig)

@@ -60,7 +60,7 @@ class Evening(Life):
                 super().act()
 
     def judge(self):
-        """Every stake once, every stake back once, one win."""
+        """Check that every stake and returned stake is booked once, and one win."""
         rig = self.room
         meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (190, 240, 140)

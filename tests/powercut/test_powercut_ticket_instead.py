@@ -19,7 +19,7 @@ HAND, TICKET = "out:handpay_cancelled_credit", "out:voucher:cashable"
 
 
 class Instead(Life):
-    """The hand-pay that waits, and what becomes of it; the cuts count from where it waits."""
+    """A pending hand-pay and its end; cuts are counted from when it is pending."""
 
     counted_when_up = True
 
@@ -50,7 +50,7 @@ class Instead(Life):
                 super().act()
 
     def judge(self):
-        """The twenty dollars have left once, whichever way."""
+        """Check that the twenty dollars were paid once, by hand or by ticket."""
         rig = self.room
         by_hand, on_ticket = rig.journal.balance_cents(HAND), rig.journal.balance_cents(TICKET)
         assert sorted((by_hand, on_ticket)) == [0, 2000]
@@ -63,7 +63,9 @@ class Instead(Life):
 @every_nth(41)
 def test_a_power_cut_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys, every):
     at = 0
-    for at, found in cuts(lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk(), every):
-        assert Instead(tmp_path / str(at), found).run()
+    for at, rebooted_disk in cuts(
+        lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk(), every
+    ):
+        assert Instead(tmp_path / str(at), rebooted_disk).run()
     assert at > 30
     tell(capsys, 1 + (at - 1) // every)

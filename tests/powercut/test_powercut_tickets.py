@@ -1,4 +1,4 @@
-"""The power is cut at every storage operation of a ticket's life: no ticket is lost, made up or paid twice.
+"""The power is cut at every storage operation of a ticket's handling: no ticket is lost, invented or paid twice.
 
 The machine is judged by what it was told: a step whose call returned has happened, a step whose call did not
 return has happened or not, and none has happened in part. Then the same machine goes on with the same ids.
@@ -70,7 +70,7 @@ class Session:
         self.done = done
 
     def run(self):
-        """Run to the end, or to the power cut; say which."""
+        """Run to the end or the power cut; return whether it ended."""
         machine = TicketIssuer(serial="EGM-1", operator_number="1", venue=Venue(site="here"))
         rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
         try:
@@ -107,21 +107,21 @@ def lives(folder, disk):
 
 
 def cut_once(folder, operation, survival, seed):
-    """Cut at one operation, judge, go on; False when the session ended before it."""
+    """Cut at one operation, judge and continue; return False if the session ended before it."""
     disk = Disk()
     disk.cut_at = operation
     session = Session(folder, disk, seed)
     if session.run():
         return False
-    found = disk.reboot(random.Random(seed), survival)
-    lived, numbers = lives(folder, found)
+    rebooted_disk = disk.reboot(random.Random(seed), survival)
+    lived, numbers = lives(folder, rebooted_disk)
     assert lived in (expected(session.done), expected(session.done + 1))
     for issue_id, number in session.numbers.items():
         assert numbers[issue_id] == number  # a number that was handed out stays that ticket's
     # The machine goes on with the step it does not know the end of.
-    again = Session(folder, found, seed + 1, session.numbers, session.done)
+    again = Session(folder, rebooted_disk, seed + 1, session.numbers, session.done)
     assert again.run()
-    lived, _ = lives(folder, found)
+    lived, _ = lives(folder, rebooted_disk)
     assert lived == expected(11)
     return True
 

@@ -23,7 +23,7 @@ BETS, ANSWERS, LATER = ({"red": 20}, {"black": 20}), ("prison", "half"), "invers
 
 
 class Trente(LifeOfSeats):
-    """The refait, answered; once the power has gone or not, the coup after it."""
+    """The refait with its decisions, and the coup after it."""
 
     SEATS, CREDIT_CENTS = 2, 10_000
 
@@ -32,7 +32,7 @@ class Trente(LifeOfSeats):
 
     @property
     def left(self):
-        """How many cards each position's machine knows in the shoe: the same number."""
+        """Return the number of cards left in the shoe, which must be equal at each position."""
         digest, found = self.room.machine.games[GAME].digest, set()
         for room in self.rooms:
             kept = read_shared_state(room.machine, digest)
@@ -41,7 +41,7 @@ class Trente(LifeOfSeats):
         return left
 
     def step(self):
-        """The cards in their order, from where the last coup has recorded its last one."""
+        """Return the cards in order, starting after the last one that the last coup recorded."""
         drawn = {}
         for entry in self.room.journal.entries("game.start"):
             record = entry.record
@@ -97,6 +97,6 @@ class Trente(LifeOfSeats):
 @pytest.mark.requirement("A-08", "D-15", "O-01", "P-07")
 @every_nth(83, slow=2)
 def test_a_power_cut_in_a_refait_settles_both_seats_from_one_shoe(tmp_path, capsys, every):
-    begun = set()
-    cut_everywhere(lambda disk: Trente(tmp_path, disk, begun), capsys, every)
-    assert begun == set(range(Trente.SEATS + 1)) if every == 2 else len(begun) > 1
+    started_seat_counts = set()
+    cut_everywhere(lambda disk: Trente(tmp_path, disk, started_seat_counts), capsys, every)
+    assert started_seat_counts == set(range(Trente.SEATS + 1)) if every == 2 else len(started_seat_counts) > 1

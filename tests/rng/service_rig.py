@@ -1,4 +1,4 @@
-"""What the tests of the service start it with: sources, a clock and a log in a test's hands."""
+"""Sources, a clock and a log for tests of the random service."""
 
 from collections.abc import Mapping
 from fractions import Fraction

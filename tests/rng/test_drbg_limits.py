@@ -1,4 +1,4 @@
-"""The generators at their edges: limits, refusals, error states, and a computation done block by block."""
+"""The generators at their limits: refusals, error states, and a computation done block by block."""
 
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes

@@ -1,4 +1,4 @@
-"""The health tests: their cut-offs against published figures, and what they catch."""
+"""The health tests: their cut-offs compared with published figures, and the defects they detect."""
 
 import os
 from fractions import Fraction

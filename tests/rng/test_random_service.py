@@ -83,7 +83,7 @@ class TestStep:
 
 class TestFailure:
     def out_of_service(self, service: RandomService, log: Log) -> None:
-        """Everything refuses, for good; one event was sent."""
+        """Check that every call is refused permanently and that one event was sent."""
         assert service.state.startswith("out of service: ")
         assert log.codes.count("rng_out_of_service") == 1
         for action in (

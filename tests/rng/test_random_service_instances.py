@@ -1,4 +1,4 @@
-"""No two instances of the service share a sequence: boots, machines, snapshots, forks."""
+"""No two instances of the service share a sequence: boots, machines, snapshots and forks."""
 
 import copy
 import os

@@ -1,4 +1,4 @@
-"""Every outcome of every game can come from the generator, and its period is longer than any range asked of it."""
+"""Every outcome of every game can be generated, and the period exceeds any range requested."""
 
 from math import log2, perm
 
@@ -63,7 +63,7 @@ def ranges(name):
 
 @pytest.mark.requirement("B-03")
 def test_every_outcome_of_every_library_draw_has_its_own_words():
-    """Each stop, ball, part, box: from the first of its words to the last, and no other word gives it."""
+    """Each stop, ball, part or box is given by a range of words, and by no other word."""
     service = start()
     bounds = {bound for name in list_library_games() for bound in ranges(name)}
     assert {
@@ -82,7 +82,7 @@ def test_every_outcome_of_every_library_draw_has_its_own_words():
 @pytest.mark.requirement("B-03")
 @pytest.mark.parametrize("name", list_library_games())
 def test_one_generate_never_selects_among_more_outcomes_than_the_generator_has_keys(name):
-    """A word is twice as wide as its range, so the bytes of a Generate hold half as many bits of outcome."""
+    """A word is twice as wide as its range, so the bytes of one Generate contain half as many bits of outcome."""
     service = start()
     for bounds, generates in games_played(service, name):
         bits = sum(log2(bound) for bound in bounds)

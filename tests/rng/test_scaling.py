@@ -1,4 +1,4 @@
-"""Zero bias, shown by exhaustion: every word, every range, through the code that draws in the cabinet."""
+"""Zero bias, shown by exhaustion: every word and every range through the production code."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The archive of each medium lies where the cabinet file says, and every reader finds it by the memory's folder.
+"""The archive of each medium is where the cabinet file states, and every reader finds it from the state folder.
 
 The link that makes it so is never put over an archive that lies elsewhere, and a place that is away for a while
 stops nothing.
@@ -40,7 +40,7 @@ def live(folder, entries, cents=0):
 
 @pytest.fixture
 def placed(tmp_path):
-    """A memory whose archives lie in ``one`` and ``two``, with much in them."""
+    """A memory with archives in ``one`` and ``two`` that contain many entries."""
     state = tmp_path / "state"
     live(state, 1)
     for medium, place in ((state, "one"), (state / "second", "two")):
@@ -95,7 +95,7 @@ def test_a_missing_archive_medium_delays_archiving_until_it_returns(placed, tmp_
 
 
 def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path, monkeypatch):
-    """A rename does not go from one file system to another."""
+    """A rename between two file systems is not possible."""
     rename = os.replace
     held = names(tmp_path / "one")
 
@@ -107,10 +107,10 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
         rename(self, target)
 
     monkeypatch.setattr("pathlib.Path.replace", across)
-    found = inspect_journal(placed)
+    inspection = inspect_journal(placed)
     who = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
     agreed = Clearance(
-        **who, challenge=found.challenge, opening=(), owed_cents=found.both_copies.credits_cents
+        **who, challenge=inspection.challenge, opening=(), owed_cents=inspection.both_copies.credits_cents
     )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []
@@ -129,7 +129,7 @@ def test_two_archives_in_one_folder_are_a_fault(tmp_path):
 
 
 def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path):
-    """The check makes nothing; at a start the machine waits for a medium that is not there."""
+    """The check creates nothing; at a start the machine waits for a missing medium."""
     file, a_file, link = tmp_path / "cabinet.toml", tmp_path / "file", tmp_path / "link"
     a_file.touch()
     link.symlink_to(tmp_path / "nothing")

@@ -1,4 +1,4 @@
-"""A cabinet file that names more than can be offered: staff are told on the screen and in the menu, until it is right."""
+"""A cabinet file with games that cannot be offered: staff see it on the screen and in the menu until it is corrected."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ GAME = "maple-classic"
 
 
 def started(folder, monkeypatch, *games):
-    """Start a machine with these games; its faults, once it has come up."""
+    """Start a machine with these games and return its faults once it is running."""
     found = {}
 
     async def not_yet(machine):
@@ -31,16 +31,16 @@ def started(folder, monkeypatch, *games):
 
 
 def test_a_game_left_out_is_a_notice_until_the_file_is_corrected(tmp_path, monkeypatch):
-    found = started(tmp_path, monkeypatch, GAME, "no-such-game")
-    assert found["cabinet_file"]["cleared_by"] == "self"
-    assert not found["cabinet_file"]["locks"]
-    assert "no-such-game" in found["cabinet_file"]["detail"]
-    ((game, why),) = found["refused"]
+    start_state = started(tmp_path, monkeypatch, GAME, "no-such-game")
+    assert start_state["cabinet_file"]["cleared_by"] == "self"
+    assert not start_state["cabinet_file"]["locks"]
+    assert "no-such-game" in start_state["cabinet_file"]["detail"]
+    ((game, why),) = start_state["refused"]
     assert (game, "not in the library" in why) == ("no-such-game", True)
-    found = started(tmp_path, monkeypatch, GAME, "another-one")
-    assert "another-one" in found["cabinet_file"]["detail"]
-    found = started(tmp_path, monkeypatch, GAME, GAME)
-    assert "another game with the id" in found["cabinet_file"]["detail"]
+    start_state = started(tmp_path, monkeypatch, GAME, "another-one")
+    assert "another-one" in start_state["cabinet_file"]["detail"]
+    start_state = started(tmp_path, monkeypatch, GAME, GAME)
+    assert "another game with the id" in start_state["cabinet_file"]["detail"]
     assert started(tmp_path, monkeypatch, GAME) == {"refused": ()}
     with Journal.open(tmp_path, now=StoppedClock().now) as journal:
         kinds = [entry.kind for entry in journal.entries() if entry.kind.startswith("fault.")]
@@ -64,7 +64,7 @@ def test_the_menu_states_under_software_why_a_game_was_refused(tmp_path):
 
 
 def test_an_unreadable_cabinet_file_is_not_treated_as_missing(tmp_path):
-    """A first start must not be asked of a machine that has a file."""
+    """A machine that has a cabinet file must not ask for a first start."""
     (tmp_path / "there").write_text("")
     (tmp_path / "unreadable").symlink_to("unreadable")
     assert _is_absent(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""A clock that has gone back while the power was off: the machine's process records its doubt before anything else."""
+"""A clock set back while the power was off: the machine's process records it before anything else."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What a first start writes: whole or asked for again, whatever moment the power goes, and never half a machine."""
+"""The writes of a first start: complete or repeated after a power cut at any moment."""
 
 import asyncio
 import errno
@@ -59,7 +59,7 @@ def step(folder, file):
 
 
 def sign(signing_step, draft, *numbers):
-    """Sign as these persons; what the last answer led to."""
+    """Sign as these persons; return the result of the last answer."""
     assert signing_step.answer(draft, "sign", "") is NextStep.STAY
     move = None
     for number in numbers:
@@ -69,7 +69,7 @@ def sign(signing_step, draft, *numbers):
 
 
 def started(folder, file, monkeypatch):
-    """Start the machine once with what was written: its faults."""
+    """Start the machine once with the written files and return its faults."""
     found = {}
 
     async def work(process):
@@ -153,12 +153,12 @@ def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place,
     assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == asked
 
 
-@pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
-def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, year, said):
+@pytest.mark.parametrize(("year", "expected_text"), [(1970, "first.clock_wrong"), (2026, "first.now")])
+def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, year, expected_text):
     at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
     at.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
     lines = {row.cells[0].value: row.cells[1].value for row in at.build_page(drafted()).tables[0].rows}
-    assert lines[said] == f"{year}-01-02T00:00:00+00:00"
+    assert lines[expected_text] == f"{year}-01-02T00:00:00+00:00"
 
 
 def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
@@ -176,7 +176,7 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("why", "said"),
+    ("why", "expected_text"),
     [
         (errno.ENOSPC, "medium_full"),
         (errno.EROFS, "medium_locked"),
@@ -184,8 +184,8 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         (1, "medium_other"),
     ],
 )
-def test_a_failed_write_is_explained_by_what_to_do(why, said):
+def test_a_failed_write_is_explained_by_what_to_do(why, expected_text):
     words = build_failure_text(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
-    assert words.value == f"notice.refused.{said}"
+    assert words.value == f"notice.refused.{expected_text}"
     for language in ("en", "fr"):
         assert say_in(words, language)

@@ -1,4 +1,4 @@
-"""The machine's generator: its name, and what it leaves at a power loss, make each start's sequence its own."""
+"""The machine's generator: its personalization and carry-over make the sequence of each start unique."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the place says a master meter may move by at once binds the journal of the machine that runs there."""
+"""The jurisdiction's limit on a single meter increment applies to the journal of the machine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A link's certificates are held against the machine before it starts: whose they are, and who signed them."""
+"""A link's certificates are checked before the machine starts: their holder and their authority."""
 
 from datetime import UTC, datetime
 
@@ -37,11 +37,11 @@ def test_only_the_machines_own_certificate_from_the_links_authority_is_accepted(
         for name in ("M-1", "M-2"):
             make_certificate(folder, name, NOW)
     assert faults(floor, "M-1") == []
-    (said,) = faults(floor, "M-1", certificate="M-2")
-    assert "is for M-2, but this machine is M-1" in said
-    (said,) = faults(floor, "M-1", key="M-2")
-    assert "certificates" in said
-    (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
-    assert "not signed by" in said
-    (said,) = faults(floor, "M-3")[:1]
-    assert "there is no file " in said
+    (fault_text,) = faults(floor, "M-1", certificate="M-2")
+    assert "is for M-2, but this machine is M-1" in fault_text
+    (fault_text,) = faults(floor, "M-1", key="M-2")
+    assert "certificates" in fault_text
+    (fault_text,) = faults(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
+    assert "not signed by" in fault_text
+    (fault_text,) = faults(floor, "M-3")[:1]
+    assert "there is no file " in fault_text

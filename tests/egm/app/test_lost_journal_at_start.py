@@ -1,4 +1,4 @@
-"""A machine whose journal is gone never starts as if it were new: it says what is left of it, and stops."""
+"""A machine whose journal is lost never starts as if it were new: it reports the remains and stops."""
 
 import asyncio
 import shutil

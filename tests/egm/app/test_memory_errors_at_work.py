@@ -1,4 +1,4 @@
-"""What the memory can raise out of a machine at work: each said in plain words, and the machine starts again."""
+"""Errors of the memory during operation: each is printed in plain words, and the machine restarts."""
 
 import asyncio
 from pathlib import Path
@@ -55,11 +55,11 @@ def ends(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", [*kinds(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged])
 def test_an_error_of_the_memory_is_printed_in_one_line_and_the_machine_restarts(ends, capsys, kind):
     assert ends(made(kind))
-    said = capsys.readouterr().err
-    assert "the disk is gone" in said
-    assert "Traceback" not in said
-    assert "ExceptionGroup" not in said
-    assert len(said.splitlines()) == 1
+    output = capsys.readouterr().err
+    assert "the disk is gone" in output
+    assert "Traceback" not in output
+    assert "ExceptionGroup" not in output
+    assert len(output.splitlines()) == 1
 
 
 def test_a_requested_restart_prints_nothing(ends, capsys):

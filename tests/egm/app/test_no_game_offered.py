@@ -1,4 +1,4 @@
-"""A machine whose every game is refused is out of service and says so; one admitted game is enough to play."""
+"""A machine with only refused games is out of service with a notice; one admitted game is enough to play."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The operator's options hold in the machine that its process starts, not only in rigs."""
+"""The operator's options apply in the machine's process, not only in test rigs."""
 
 import asyncio
 

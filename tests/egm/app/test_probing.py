@@ -1,4 +1,4 @@
-"""Devices are found by what they answer, not by what a line gives back of the question."""
+"""Devices are found by their replies, not by an echo of the query."""
 
 import asyncio
 
@@ -22,9 +22,9 @@ def test_a_hopper_on_a_line_with_echo_is_not_taken_for_a_bill_acceptor(tmp_path)
             port = SimulatedPort(tmp_path / name, PROTOCOLS[name].line_settings.character_seconds)
             twins.append(PROTOCOLS[name].twin(name, port))
             port.plug()
-        found = await probe_serial_ports([str(twin.port.link) for twin in twins])
+        answers = await probe_serial_ports([str(twin.port.link) for twin in twins])
         for twin in twins:
             twin.port.unplug()
-        return [answer.protocol for answer in found]
+        return [answer.protocol for answer in answers]
 
     assert asyncio.run(find()) == ["cctalk_hopper", "id003", "ioboard"]

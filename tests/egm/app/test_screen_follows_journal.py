@@ -1,4 +1,4 @@
-"""Whatever is written in the journal is told to whoever watches, also what is written outside every event."""
+"""Every journal entry is sent to the screens, also one written outside an event."""
 
 import asyncio
 import random
@@ -13,7 +13,7 @@ QUIET_SECONDS = 20.0
 
 
 def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
-    """A bill's confirmation and a ticket's taking are written by their drivers' ledgers, after the event."""
+    """The drivers' ledgers write the entries bill.confirmed and ticket.taken after the event."""
     told = []
 
     async def life():

@@ -1,4 +1,4 @@
-"""A machine that nobody can see begins nothing; a screen that dies again and again is none."""
+"""Without a screen the machine starts nothing; a screen that fails repeatedly counts as missing."""
 
 import asyncio
 
@@ -38,7 +38,7 @@ def test_without_a_stable_screen_the_machine_is_out_of_service(tmp_path):
         assert pass_seconds(8, 1, 1) is State.IDLE
     pass_seconds(2, 0, 1)
     assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
-    assert [told["code"] for told in rig.records("fault.raised")] == [SCREEN_MISSING_FAULT] * 2
+    assert [record["code"] for record in rig.records("fault.raised")] == [SCREEN_MISSING_FAULT] * 2
     rig.close()
 
 
@@ -68,7 +68,7 @@ def test_a_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_n
 
 
 def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
-    """One that makes no promise to say that it lives is believed as long as it is linked."""
+    """A screen that does not announce heartbeats counts as present while it is connected."""
     token, now_s = tmp_path / "token", [100.0]
     server = ScreenServer(
         tmp_path / "socket",
@@ -106,7 +106,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
 
 
 def test_an_observer_does_not_count_as_a_screen(tmp_path):
-    """An update that waits for an idle machine, and a top screen, hear everything and show no player anything."""
+    """A waiting update and a top screen receive every message but show no player anything."""
     token = tmp_path / "token"
     server = ScreenServer(
         tmp_path / "socket",

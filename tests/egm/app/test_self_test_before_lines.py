@@ -1,4 +1,4 @@
-"""Until the self-test has ended no line is open: no acceptor takes anything, and no host hears of the machine."""
+"""Until the self-test has ended no line is open: no money is accepted, and no host receives a reply."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A position at work: how long an outcome is shown before the next game, and whom its screens hear."""
+"""A running position: the time an outcome is shown, its devices and its screens."""
 
 import asyncio
 
@@ -42,7 +42,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
 
 
 class Printer:
-    """A driver that tells what it was told."""
+    """A driver that stores the faults it receives."""
 
     name = "printer"
 
@@ -64,7 +64,7 @@ def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_pa
 
 
 def ends_after(station: PlayerStation, seconds: float, act) -> bool:
-    """Whether ``act`` lets the shown outcome end so long after it, however slow this computer is."""
+    """Return whether ``act`` ends the shown outcome after the given time, however slow this computer is."""
     loop = asyncio.get_running_loop()
     before = loop.time()
     act()
@@ -206,7 +206,7 @@ position = 2
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         (
             "position = 2",
@@ -227,19 +227,19 @@ position = 2
         ),
     ],
 )
-def test_invalid_positions_are_refused(tmp_path, old, new, said):
+def test_invalid_positions_are_refused(tmp_path, old, new, expected_text):
     path = tmp_path / "cabinet.toml"
     path.write_text(CABINET)
     assert load_cabinet(path).machine.positions == 2
     path.write_text(CABINET.replace(old, new))
     with pytest.raises(OperatorError) as refusal:
         load_cabinet(path)
-    assert said in str(refusal.value)
+    assert expected_text in str(refusal.value)
 
 
 @pytest.mark.requirement("C-21")
 def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_without_one(tmp_path):
-    """With a screen, the deck's PLAY is the screen's to understand: it may be reading a page, or counting a win."""
+    """With a screen, the screen interprets the PLAY button: it may show a page or be counting a win."""
 
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)

@@ -1,4 +1,4 @@
-"""A ticket that the power cut between the journal and the ticket ledger: the machine's process ends it at its start."""
+"""A ticket interrupted by a power cut between journal and ticket ledger is completed at the next start."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from egm.tickets.model import TicketState
 
 
 class PowerLost(Exception):
-    """The power goes here."""
+    """The power is cut here."""
 
 
 @pytest.mark.requirement("H-08", "H-07")

@@ -1,4 +1,4 @@
-"""The cabinet file in the hands of who writes one: written with its meanings, checked to the line and the key."""
+"""The cabinet file: written with the meaning of its keys, checked to the line and the key."""
 
 import json
 import os
@@ -85,8 +85,8 @@ def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, said,
     assert faults(GOOD) == []
     assert GOOD.count(old) >= 1
     text = GOOD.replace(old, new, 1)
-    told = faults(text)
-    assert [line for line in told if re.match(said, line)], told
+    fault_lines = faults(text)
+    assert [line for line in fault_lines if re.match(said, line)], fault_lines
     file = tmp_path / "cabinet.toml"
     file.write_text(text)
     with pytest.raises(OperatorError, match=re.escape(f"cabinet file {file}: ")):
@@ -148,7 +148,7 @@ def test_devices_on_one_bus_share_its_port():
 
 
 def test_finding_line_numbers_takes_linear_time():
-    """A value of many lines was parsed anew with each of them: these would have taken an hour."""
+    """Regression: a value of many lines was parsed again for each line, which would have taken an hour."""
     text = "values = [\n" + "  1, # one ]\n" * 100_000 + "]\nafter = '''\n[\n'''\nlast = 1\n"
     lines = TomlLineNumbers(text)
     assert [lines.find_line((key,)) for key in ("values", "after", "last")] == [1, 100_003, 100_006]
@@ -178,8 +178,8 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
     memory = '[memory]\nsecond_copy = "link"\narchive = "old"\nsecond_archive = "state/../old"\n'
     file.write_text(GOOD + memory + KEYS)
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
-    told = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
-    assert told == {
+    output = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
+    assert output == {
         "memory.second_copy": (
             13,
             "already the first copy's folder: name another one, on a medium of its own",
@@ -232,10 +232,12 @@ FOUND = [
 
 @pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
 def test_preflight_reports_what_the_machine_would_leave_out(more, key, what, meant, stops):
-    found = {fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])}
-    assert key in found
-    assert what in found[key].problem
-    assert (found[key].suggestion, found[key].is_fatal) == (meant, stops)
+    faults_by_key = {
+        fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])
+    }
+    assert key in faults_by_key
+    assert what in faults_by_key[key].problem
+    assert (faults_by_key[key].suggestion, faults_by_key[key].is_fatal) == (meant, stops)
 
 
 def test_a_position_without_a_device_that_accepts_money_is_reported():
@@ -253,7 +255,7 @@ def test_a_position_without_a_device_that_accepts_money_is_reported():
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize("at", [None, 1, 2])
 def test_a_position_without_a_key_for_hand_pays_is_reported(at):
-    """A board of the first position serves all; one of the second is the second's alone."""
+    """A board of position 1 serves all positions; one of position 2 serves only that."""
     board = "" if at is None else f"{KEYS}position = {at}\n"
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
@@ -279,12 +281,12 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(at):
     ],
 )
 def test_preflight_reports_faults_that_prevent_a_start(old, new, key, what):
-    found = {
+    faults_by_key = {
         fault.key: fault
         for fault in iter_preflight_faults(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
-    assert what in found[key].problem
-    assert found[key].is_fatal
+    assert what in faults_by_key[key].problem
+    assert faults_by_key[key].is_fatal
 
 
 def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):
@@ -294,8 +296,8 @@ def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):
     assert "/nowhere/port" in str(fault)
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
     assert done.exit_code == 0
-    (told,) = json.loads(done.output)
-    assert (told["line"], told["key"], told["stops"]) == (12, "devices.bill.port", False)
+    (report,) = json.loads(done.output)
+    assert (report["line"], report["key"], report["stops"]) == (12, "devices.bill.port", False)
 
 
 @pytest.mark.parametrize("profile", list_profile_ids())
@@ -396,15 +398,15 @@ def test_the_published_schema_accepts_the_demonstration_file():
 
 
 def test_every_key_of_the_cabinet_file_has_a_meaning():
-    found = [key for part in iter_cabinet_file_tables() for key in part.keys]
-    assert len(found) > 50
-    assert not [key.name for key in found if not key.meaning]
+    keys = [key for part in iter_cabinet_file_tables() for key in part.keys]
+    assert len(keys) > 50
+    assert not [key.name for key in keys if not key.meaning]
 
 
 def test_cabinet_devices_lists_every_protocol_and_the_present_ports():
-    told = json.loads(CliRunner().invoke(main, ["cabinet", "devices", "--json"]).output)
-    assert told["protocols"]["id003"] == "bill_acceptor"
-    assert isinstance(told["ports"], list)
+    report = json.loads(CliRunner().invoke(main, ["cabinet", "devices", "--json"]).output)
+    assert report["protocols"]["id003"] == "bill_acceptor"
+    assert isinstance(report["ports"], list)
 
 
 def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
@@ -413,8 +415,8 @@ def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
     file.write_text(text.replace("generic", "generc"))
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
     assert done.exit_code == 1
-    told = {row["key"]: (row["line"], row["meant"]) for row in json.loads(done.output)}
-    assert told == {
+    output = {row["key"]: (row["line"], row["meant"]) for row in json.loads(done.output)}
+    assert output == {
         "machine.profile": (4, "generic"),
         "games[1].game": (8, "maple-classic"),
         "devices.bill.protocol": (11, ""),
@@ -430,21 +432,21 @@ def test_two_broken_rules_between_tables_are_both_reported():
 
 
 def test_example_values_are_marked_and_remarked_on_until_they_are_replaced(tmp_path):
-    """Whatever the form writes as the owner's is in the schema alone: the check finds it from there."""
+    """The check takes the example values from the schema, as the form does."""
     file = tmp_path / "new.toml"
     new = ["cabinet", "new", str(file), "--profile", "quebec-vlt", "--game", "maple-classic"]
     assert CliRunner().invoke(main, new).exit_code == 0
     marked = {line.split(" = ")[0] for line in file.read_text().splitlines() if line.endswith("  # example")}
     marked = {key for key in marked if not key.startswith("#")}
     assert marked == {"serial", "operator_number", "site", "licence_holder"}
-    told = CliRunner().invoke(main, ["cabinet", "check", "--quick", "--json", str(file)])
-    remarks = {fault["key"] for fault in json.loads(told.output) if fault["stops"] is None}
-    assert (told.exit_code, remarks) == (0, {f"machine.{key}" for key in marked})
+    result = CliRunner().invoke(main, ["cabinet", "check", "--quick", "--json", str(file)])
+    remarks = {fault["key"] for fault in json.loads(result.output) if fault["stops"] is None}
+    assert (result.exit_code, remarks) == (0, {f"machine.{key}" for key in marked})
     owner = ("--serial", "XYZ-9", "--number", "12", "--site", "Chez Lise", "--licence-holder", "Lise")
     file.unlink()
     assert CliRunner().invoke(main, [*new, *owner]).exit_code == 0
     assert 'operator_number = "12"\n' in file.read_text()
     assert "# positions = 1  # default" in file.read_text()
     assert '# time_zone = "America/Toronto"  # example; default "UTC"' in file.read_text()
-    told = CliRunner().invoke(main, ["cabinet", "check", "--quick", str(file)])
-    assert "remark" not in told.output
+    result = CliRunner().invoke(main, ["cabinet", "check", "--quick", str(file)])
+    assert "remark" not in result.output

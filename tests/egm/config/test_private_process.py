@@ -1,4 +1,4 @@
-"""What a cabinet's processes make is for their owner only, however they are started and wherever they are pointed."""
+"""Files that a cabinet's processes create are private to their owner, however they are started."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ MAINS = sorted(
 
 @pytest.mark.parametrize("path", MAINS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_process_makes_itself_private_first(path):
-    """The first thing its ``main`` does, or ``command``'s, after what it says of itself."""
+    """It is the first statement of ``main`` or ``command`` after the docstring."""
     body = path.read_text().partition(
         "\ndef main(" if "\ndef main(" in path.read_text() else "\ndef command("
     )[2]
@@ -33,7 +33,7 @@ def test_every_process_makes_itself_private_first(path):
 
 
 def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
-    """Started with no mask at all, in a folder that existed and was open: neither journal nor token is read."""
+    """Started with umask 0 in an open folder: other users can read neither journal nor token."""
     state = tmp_path / "state"
     state.mkdir()
     state.chmod(0o777)
@@ -61,7 +61,7 @@ def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="starts processes as another user")
 def test_a_process_of_the_same_user_cannot_read_the_machines_memory_or_files():
-    """A screen that is taken over had ``/proc/PID/root``, and through it the key and the journal."""
+    """A compromised screen could read the key and the journal through ``/proc/PID/root``."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
         os.chown(folder, 65534, 65534)
         _look_into_a_machine(Path(folder))

@@ -1,4 +1,4 @@
-"""A secret that others may read is refused wherever it is used, before it is used."""
+"""A secret that others may read is refused wherever it would be used."""
 
 import os
 import subprocess
@@ -62,7 +62,7 @@ def test_a_secret_is_written_for_its_owner_alone_whatever_the_umask(tmp_path):
 
 
 def test_only_the_secret_file_module_creates_private_files():
-    """One way to write a secret: none forgets the mode, or follows what somebody put in its place."""
+    """With one way to write a secret, no code forgets the mode or follows a planted link."""
     sources = [*(ROOT / "egm").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     assert {path.name for path in sources if "os.O_CREAT | os.O_EXCL" in path.read_text()} == {
         "secret_files.py",
@@ -113,7 +113,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("expected_text", "why"),
     [
         ("[]", "names no files"),
         ("?", "is not a manifest"),
@@ -123,12 +123,12 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
         ('{"files": {"/etc/hosts": "00"}}', "is not a file in the bundle's folder"),
     ],
 )
-def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, said, why):
-    """Signed by its own key, as anybody can: it is still named for what it is."""
+def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, expected_text, why):
+    """The bundle is signed with its own key, as anybody can do; its content must still be checked."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(said)
-    (tmp_path / bundle.BUNDLE_SIGNATURE_NAME).write_text(key.sign(said.encode()).hex())
+    (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(expected_text)
+    (tmp_path / bundle.BUNDLE_SIGNATURE_NAME).write_text(key.sign(expected_text.encode()).hex())
     (tmp_path / bundle.BUNDLE_SIGNER_NAME).write_text(public.hex())
     with pytest.raises(BundleError, match=why):
         bundle.verify_bundle(tmp_path)

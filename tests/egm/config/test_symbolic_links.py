@@ -1,4 +1,4 @@
-"""What the machine opens or writes by a fixed name in its own folders does not lead into another file."""
+"""Files that the machine opens or writes under fixed names never follow a link into another file."""
 
 import errno
 import json
@@ -31,7 +31,7 @@ def victim(tmp_path):
 
 
 def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
-    """`run/cabinet.lock` as a link had the process's number written over the file it named."""
+    """Regression: with `run/cabinet.lock` as a link, its target was overwritten with the process id."""
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     lock = folder.run / "cabinet.lock"

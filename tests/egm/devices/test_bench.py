@@ -1,4 +1,4 @@
-"""The bench over real pseudo-terminals and its socket, in this process and as a process of its own."""
+"""The bench over real pseudo-terminals and its socket, in this process and as a separate process."""
 
 import asyncio
 import json
@@ -112,7 +112,7 @@ def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
 
 
 def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path):
-    """Doors opened between two lives of the machine's driver are known to the second."""
+    """A second run of the machine's driver reads the doors opened between the two runs."""
 
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
@@ -135,7 +135,7 @@ def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path)
 @pytest.mark.requirement("G-05")
 @pytest.mark.parametrize("moment", ["accepting", "escrow", "stacking", "vend_valid"])
 def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment):
-    """A note is where it was when the bench comes back, and is credited or returned once."""
+    """A bill is where it was when the bench restarts, and is credited or returned once."""
 
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR, speed=10)
@@ -412,10 +412,10 @@ def test_egm_device_listens_to_a_port(tmp_path, process):
         return CliRunner().invoke(device_command, list(words))
 
     port = str(tmp_path / "run/dev/bill")
-    heard = egm("--protocol", "id003", "--port", port, "--accept", "500,2000", "--seconds", "1")
-    assert heard.exit_code == 0, heard.output
-    assert "LineRestored()" in heard.output
-    assert "AcceptorReadiness(accepting=True)" in heard.output
+    output = egm("--protocol", "id003", "--port", port, "--accept", "500,2000", "--seconds", "1")
+    assert output.exit_code == 0, output.output
+    assert "LineRestored()" in output.output
+    assert "AcceptorReadiness(accepting=True)" in output.output
     bytes_too = egm("--protocol", "id003", "--port", port, "--bytes", "--seconds", "0.5").output
     assert "> fc 05 11 27 56" in bytes_too
     assert "< fc 05 " in bytes_too

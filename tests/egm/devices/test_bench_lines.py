@@ -1,4 +1,4 @@
-"""A bench's line proves whose it is: nobody writes to a terminal that another program has by now."""
+"""A bench's line proves its owner, so that no driver writes to a terminal that another program uses."""
 
 import asyncio
 import os

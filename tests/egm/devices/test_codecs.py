@@ -1,4 +1,4 @@
-"""Codecs: published frames, round trips, and the promise that any bytes end in messages or named errors."""
+"""Codecs: published frames, round trips, and that any bytes result in messages or named errors."""
 
 from collections.abc import Callable
 from typing import Any

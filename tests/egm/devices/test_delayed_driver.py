@@ -1,4 +1,4 @@
-"""A driver whose own process is woken late: what it slept is not the device's silence."""
+"""A driver whose process is delayed does not count the delay as the device's silence."""
 
 import asyncio
 import socket
@@ -50,12 +50,12 @@ class _Line(SerialLine):
 
 
 def _sleep():
-    """Whoever runs on this loop gets no time for two seconds."""
+    """Block the loop for two seconds."""
     asyncio.get_running_loop()._jumping.now += 2.0
 
 
 def _asking(answer, until):
-    """Run an I/O board's driver until something is true of it and of what it has told."""
+    """Run an I/O board's driver until a condition on it and its reports is true."""
 
     async def session():
         line, events = _Line(answer), []

@@ -1,4 +1,4 @@
-"""A real port's settings on a pseudo-terminal, which has none of them: it must open again and again."""
+"""The settings of a real port on a pseudo-terminal, which ignores them: it must open repeatedly."""
 
 import os
 import pty

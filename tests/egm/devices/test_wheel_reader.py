@@ -1,4 +1,4 @@
-"""A roulette wheel with a reader: what it says, what is made of it, and a spin that is none."""
+"""A roulette wheel with a reader: its reports, their meaning, and void spins."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_an_invalid_report_is_refused_with_the_reason(line, why):
 
 
 def listening(check):
-    """Let a driver hear a wheel; ``check`` is what happens then."""
+    """Run a wheel with its driver, and ``check``."""
 
     async def session():
         rig = DeviceRig("wheel")

@@ -1,4 +1,4 @@
-"""Jukebox: a toy feature, whole in this folder: staff choose a song, and it plays until its time is over."""
+"""Jukebox: an example feature, complete in this folder: staff choose a song, and it plays until its time is over."""
 
 import asyncio
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What relates the jukebox's entries to those before them: written from what a song is, not from the feature's code."""
+"""The audit rules of the jukebox's entries, written independently of the feature's code."""
 
 from jukebox import SONG_ENDED, SONG_STARTED
 

@@ -1,4 +1,4 @@
-"""A feature is a folder: a toy one, declared here and nowhere else, is in every part of a real machine."""
+"""A feature is one folder: an example declared only here appears in every part of a real machine."""
 
 import asyncio
 from dataclasses import replace
@@ -104,7 +104,7 @@ def test_staff_start_a_song_at_the_menu_and_the_screen_shows_it(rig):
 
 
 def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
-    """Its line of the menu, its page and its notice, as the screen of a machine that has it draws them."""
+    """Its menu line, page and notice, as drawn by the screen of a machine with the feature."""
     menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
     lines = menu.page
@@ -162,13 +162,13 @@ def test_others_cannot_start_a_song_and_an_unexpected_event_is_recorded(rig):
     rig.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
     assert rig.notice == "refused.idle"
     rig.engine.handle(JukeboxEvent.SONG_OVER)
-    (told,) = rig.records("event.unexpected")
-    assert (told["event"], told["reason"]) == ("song_over", "song_plays")
+    (record,) = rig.records("event.unexpected")
+    assert (record["event"], record["reason"]) == ("song_over", "song_plays")
     assert "form:song" not in list_enabled_actions(Menu(rig).open().prove(Role.ATTENDANT).page)
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
-    """In the process itself, which makes the service and tells it what happens."""
+    """In the machine's process, which creates the service and sends it the events."""
     left = {}
 
     async def work(machine):
@@ -245,7 +245,7 @@ def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
 
 
 def test_an_invalid_entry_of_the_feature_is_reported_by_the_audit(rig, tmp_path):
-    """A machine that checks nothing has written it."""
+    """The entry is written by a machine that checks nothing."""
     write_undeclared(
         rig.machine,
         SONG_STARTED.kind,

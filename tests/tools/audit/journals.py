@@ -29,7 +29,7 @@ def clock():
 
 
 def insert(journal, amount_cents):
-    """A bill as the cabinet journals it: reserved, stacked and credited, confirmed."""
+    """Append a bill as the cabinet does: reserved, stacked and credited, confirmed."""
     at = journal.sequence + 1
     paper = {"id": f"bill-{at}", "amount_cents": amount_cents, "ticket": "", "phase": "ordered", "mark": 0}
     journal.append(
@@ -58,7 +58,7 @@ def insert(journal, amount_cents):
 
 
 def request_ticket(journal):
-    """A cash-out of everything by ticket, begun and not ended."""
+    """Start a cash-out of all credit by ticket, without ending it."""
     amount_cents, cashout = journal.available_cents(CREDIT), f"cashout-{journal.sequence + 1}"
     ticket = {"kind": "cashable", "pool": 0, "amount_cents": amount_cents, "number": "••••1234"}
     journal.append(
@@ -136,7 +136,7 @@ def make_state(folder, *, cashes_out=True):
 
 
 def rechained(bodies):
-    """Refit hashes and sequences after an edit, as a forger without the key would."""
+    """Recompute hashes and sequences after an edit, as a forger without the key would."""
     previous = "0" * 64
     for sequence, body in enumerate(bodies, 1):
         raw = json.loads(body) | {"sequence": sequence, "previous": previous}

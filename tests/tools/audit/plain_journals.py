@@ -74,7 +74,7 @@ def audit(bodies, jobs=1):
 
 
 def audit_entry_by_entry(bodies, monkeypatch):
-    """Return the same of an audit that looks for no plain games."""
+    """Return the report and auditor of an audit that looks for no plain games."""
     with monkeypatch.context() as patched:
         patched.setattr(tools.audit.verify, "find_plain_runs", lambda bodies, *_: [(list(bodies), [])])
         return audit(bodies)

@@ -1,4 +1,4 @@
-"""What must not stand in memory for an entry to be there: no game, bill or ruling where the machine could not be.
+"""The machine state that each entry requires: no game, bill or decision in a state that does not allow it.
 
 Goal: a lie that is at odds with nothing but the state of the machine is named, of every kind of entry that begins
 something, in every state in which it may not; new kinds and new states are taken up by themselves.
@@ -52,7 +52,7 @@ BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, ALL_STA
 
 
 def wrong_states(rule):
-    """Every state in which an entry may not be, and what makes it so."""
+    """Return every state that does not allow the entry, with the stored values that cause it."""
     return [
         (state, planted) for state, planted in MEMORY.items() if not is_in_states(state, rule.allowed_states)
     ]
@@ -73,7 +73,7 @@ def test_every_state_derived_from_memory_is_tried():
 
 
 def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_states():
-    """What takes something in hand: a reservation, money that moves, a key of the memory that was free."""
+    """An entry begins something if it reserves or moves money or sets a storage key that was empty."""
     silent = [
         rule.kind
         for rule in RULES
@@ -148,7 +148,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 
 @pytest.fixture
 def voided(tmp_path):
-    """A game of which two people ruled, for the generator had failed in the middle of it."""
+    """A game voided by two persons after the generator had failed during it."""
     rig = undecided_game(tmp_path / "state")
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
@@ -159,30 +159,30 @@ def voided(tmp_path):
 
 @pytest.mark.requirement("E-13", "B-08")
 def test_a_void_game_without_a_reason_it_could_not_end_is_reported(voided):
-    told = remove_entries(voided, "door.opened")
-    assert "is not allowed while the machine is playing" in audit_findings(told)[len(told)]
-    told = remove_entries(voided, "chance.failed")
-    assert "no number that it needs is missing" in audit_findings(told)[len(told)]
+    false_entries = remove_entries(voided, "door.opened")
+    assert "is not allowed while the machine is playing" in audit_findings(false_entries)[len(false_entries)]
+    false_entries = remove_entries(voided, "chance.failed")
+    assert "no number that it needs is missing" in audit_findings(false_entries)[len(false_entries)]
 
 
 @pytest.mark.requirement("E-13")
 def test_a_restart_of_a_working_generator_is_reported(tmp_path):
-    """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
+    """Earlier versions, which record no terms of residual credit, restarted while awaiting a wheel's number."""
     rig = MachineRig(tmp_path, chance=create_generator()).boot()
     rig.restarts.append(rig.machine.random_service)
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     lie = remove_entries(read_signed_entries(rig), "chance.failed")
     restarted = next(at for at, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted")
-    found = audit_findings(lie)
-    assert found.keys() == {restarted}
-    assert "no failed RNG or self-test was stored" in found[restarted]
+    findings = audit_findings(lie)
+    assert findings.keys() == {restarted}
+    assert "no failed RNG or self-test was stored" in findings[restarted]
     assert audit_findings([remove_residual_terms(raw) for raw in lie]) == {}
 
 
 @pytest.mark.requirement("E-13", "B-08", "F-14")
 def test_a_recorded_defect_without_a_failure_does_not_justify_a_void_game(voided):
-    """The record of the play replays: a fault that says otherwise was made up."""
+    """The recorded play can be replayed, so the recorded fault is false."""
     failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
     fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
     made_up = {
@@ -192,8 +192,8 @@ def test_a_recorded_defect_without_a_failure_does_not_justify_a_void_game(voided
         "record": {"code": "game_defective", "detail": "made up"},
         "state": {"fault:game_defective": fault},
     }
-    found = audit_findings([*voided[:failed], made_up, *voided[failed + 1 :]])
-    assert "no number that it needs is missing" in found[len(voided)]
+    findings = audit_findings([*voided[:failed], made_up, *voided[failed + 1 :]])
+    assert "no number that it needs is missing" in findings[len(voided)]
 
 
 @pytest.mark.requirement("E-13", "B-08")
@@ -236,7 +236,7 @@ STOPPED = {
 @pytest.mark.parametrize("stopped", STOPPED, ids=str)
 @pytest.mark.parametrize("what", ["game", "bill"])
 def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, what):
-    """The machine goes on first, and the journal tells it afterwards."""
+    """The entry that ends the stop is moved behind the game or bill."""
     stop, go_on = STOPPED[stopped]
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
     rig.restarts = [create_generator]
@@ -252,11 +252,11 @@ def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopp
     else:
         rig.insert(500)
     entries = read_signed_entries(rig)
-    told = reorder_entries(
+    false_entries = reorder_entries(
         entries, [*range(before), *range(before + went_on, len(entries)), *range(before, before + went_on)]
     )
-    found = audit_findings(told)
-    assert "is not allowed while the machine is" in found[before + 1]
+    findings = audit_findings(false_entries)
+    assert "is not allowed while the machine is" in findings[before + 1]
 
 
 @pytest.mark.requirement("E-13", "N-03")

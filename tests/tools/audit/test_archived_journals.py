@@ -1,4 +1,4 @@
-"""A machine whose journal has been archived for the most part, audited: whole, by halves, and day by day."""
+"""Audits of a machine whose journal is mostly archived: completely, in two parts, and from a saved point."""
 
 import shutil
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ def clock():
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A state of real games, nearly all of its entries then archived."""
+    """A memory with real games, nearly all of whose entries are archived."""
     folder = tmp_path_factory.mktemp("archived") / "state"
     make_state(folder, cashes_out=False)
     with Journal.open(folder, now=clock, policy=POLICY) as journal:
@@ -48,9 +48,9 @@ def audit(*words):
 
 
 def test_both_copies_are_verified_with_their_archives(state):
-    code, said = audit("verify", "--state", state)
-    assert code == 0, said
-    assert said.count("nothing wrong") == 2
+    code, output = audit("verify", "--state", state)
+    assert code == 0, output
+    assert output.count("nothing wrong") == 2
 
 
 @pytest.mark.parametrize(("medium", "copy"), [("", "first copy"), (SECOND_FOLDER, "second copy")])
@@ -59,22 +59,22 @@ def test_a_segment_altered_on_one_medium_is_reported_for_that_copy(state, medium
     content = bytearray(path.read_bytes())
     content[50] ^= 1
     path.write_bytes(content)
-    code, said = audit("verify", "--state", state)
+    code, output = audit("verify", "--state", state)
     assert code == 1
     other = {"first copy": "second copy", "second copy": "first copy"}[copy]
-    assert path.name in said[said.index(copy) :].split(other)[0]
+    assert path.name in output[output.index(copy) :].split(other)[0]
 
 
 def test_an_export_spans_the_archive(state, tmp_path):
     assert audit("export", tmp_path / "all", "--state", state)[0] == 0
-    code, said = audit("verify", tmp_path / "all")
-    assert code == 0, said
+    code, output = audit("verify", tmp_path / "all")
+    assert code == 0, output
     with open_view(state) as view:
         assert len((tmp_path / "all").read_bytes().splitlines()) == view.sequence + 2
 
 
 def test_a_verification_continues_from_its_saved_point_unless_verified_entries_changed(state, tmp_path):
-    """The first day everything, the next what was added; and a change of what was verified is no use then."""
+    """Verify everything once, then only later entries; a change to verified entries is reported."""
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
     point = tmp_path / "point"
@@ -83,13 +83,13 @@ def test_a_verification_continues_from_its_saved_point_unless_verified_entries_c
     with Journal.open(state, now=clock) as journal:
         insert(journal, 500)
     assert audit("export", tmp_path / "two", "--state", state, "--since", len(bodies))[0] == 0
-    code, said = audit("verify", tmp_path / "two")
+    code, output = audit("verify", tmp_path / "two")
     assert code == 1
-    assert "only the entries up to 0 are verified" in said
-    code, said = audit("verify", tmp_path / "two", "--point", point)
-    assert code == 0, said
-    code, said = audit("verify", "--state", state, "--point", point)
-    assert code == 0, said
+    assert "only the entries up to 0 are verified" in output
+    code, output = audit("verify", tmp_path / "two", "--point", point)
+    assert code == 0, output
+    code, output = audit("verify", "--state", state, "--point", point)
+    assert code == 0, output
     assert (tmp_path / "point.second").exists()
 
 
@@ -99,9 +99,9 @@ def test_a_damaged_verification_point_is_refused(state, tmp_path):
     content = bytearray(point.read_bytes())
     content[-9] ^= 1
     point.write_bytes(content)
-    code, said = audit("verify", "--state", state, "--point", point)
+    code, output = audit("verify", "--state", state, "--point", point)
     assert code == 1
-    assert "not a verified point" in said
+    assert "not a verified point" in output
 
 
 def test_the_auditors_memory_does_not_grow_with_the_number_of_games(state):

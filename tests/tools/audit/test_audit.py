@@ -1,4 +1,4 @@
-"""The independent audit finds nothing wrong in an honest journal, and names the entry of anything that is."""
+"""The independent audit has no findings in an honest journal and reports the entry of every fault."""
 
 import io
 import json
@@ -27,7 +27,7 @@ def state(tmp_path_factory):
 
 
 def conversation(journal, game, number, chance):
-    """One play as the cabinet journals it when the player is asked: a start, a choice an entry, an end."""
+    """Append a play with decisions as the cabinet does: a start, an entry for each choice, an end."""
     bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
     draw = RecordingDraw(Chance(number))
     play = questions(game, game.build_wager(bet), draw)
@@ -111,7 +111,7 @@ def conversation(journal, game, number, chance):
 @pytest.mark.requirement("B-08", "E-02")
 @pytest.mark.parametrize("game_id", LEVELLESS)
 def test_games_with_random_decisions_of_every_library_game_pass_the_audit(tmp_path, games, game_id):
-    """Those with progressive levels are audited where a machine keeps them."""
+    """Games with progressive levels are audited in the tests of a machine that has the levels."""
     ticks, chance = clock(), random.Random(game_id)
     game = load_game(game_id)
     assert not game.list_every_level()
@@ -167,7 +167,7 @@ def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, game
 
 @pytest.mark.requirement("E-13:b")
 def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entry(bodies, games):
-    """A microsecond of an entry's time: only the hash in the entry after it says so."""
+    """One microsecond is added to an entry's time; only the hash in the next entry shows it."""
     at = find(bodies, "game.end")
 
     def later(raw):
@@ -201,7 +201,7 @@ def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies
 
 @pytest.mark.requirement("A-25")
 def test_a_draw_that_no_decision_uses_is_reported(tmp_path, games):
-    """A game with choices is replayed answer by answer; the draws after an answer are that answer's own."""
+    """A game with decisions is replayed decision by decision, each with its own draws."""
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10**7)

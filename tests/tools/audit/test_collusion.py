@@ -20,7 +20,7 @@ GAME, CENTS = "quebec-texas-holdem-room", 25
 
 
 def find_asked(rooms):
-    """Return the position that is asked, with its message; None once nobody is."""
+    """Return the position with a pending decision and its message, or None."""
     told = [(rig, rig.hands.messages[-1]) for rig in rooms]
     return next(((rig, each) for rig, each in told if isinstance(each, Decision) and each.options), None)
 

@@ -1,4 +1,4 @@
-"""A game of one's own is audited from the export alone: the journal keeps the definition it was played by."""
+"""A custom game is audited from the export alone, because the journal stores its definition."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ def test_a_custom_game_is_audited_from_its_export_alone_with_a_notice_of_its_dig
 
 @pytest.mark.requirement("E-13")
 def test_a_stored_definition_that_does_not_match_its_digest_is_not_used(played):
-    """Nor does one that pays otherwise make another outcome of the draws."""
+    """A definition with other pays must not give the draws another outcome."""
     entries = adopt_entries(played, KEY)
     start = next(raw for raw in entries if raw["kind"] == "game.start")
     key = next(key for key in start["state"] if key.startswith("definition:"))

@@ -1,4 +1,4 @@
-"""Values that were typed and never derived: each is at odds with something else that the journal says.
+"""Recorded values that contradict something else in the journal are reported.
 
 Goal: a rest without bound, credit that ends before its day, a denomination that no definition has, options that are not
 those before and the change, a tax that comes and goes, a pocket that no wheel has.
@@ -26,7 +26,7 @@ from tools.dev.lies import compute_journal_tag
 
 
 def entry(entries, kind, **more):
-    """One more entry of a kind, at the end."""
+    """Return a further entry of a kind for the end of the journal."""
     return {
         "id": f"{kind}-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": kind,
@@ -58,8 +58,8 @@ def test_twenty_dollars_are_not_accepted_as_residual_credit(played):
 
 @pytest.mark.requirement("E-13", "D-02")
 def test_a_denomination_that_the_definition_does_not_offer_is_reported(played):
-    told = json.loads(json.dumps(played).replace('"denomination_cents": 5', '"denomination_cents": 3'))
-    assert "which the game offers; found 3" in " ".join(audit_findings(told).values())
+    report = json.loads(json.dumps(played).replace('"denomination_cents": 5', '"denomination_cents": 3'))
+    assert "which the game offers; found 3" in " ".join(audit_findings(report).values())
 
 
 @pytest.mark.requirement("E-13", "F-01")

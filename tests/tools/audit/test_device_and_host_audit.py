@@ -1,4 +1,4 @@
-"""What devices, hosts and verifiers leave in the journal passes the audit: every ruling, refusal and return."""
+"""Entries caused by devices, hosts and verifiers pass the audit: every decision, refusal and return."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def audited(tmp_path):
-    """Makes rooms on one folder; their journal is audited when the test is over."""
+    """Create machines on one folder, and audit their journal after the test."""
     folder, rigs = tmp_path / "state", []
 
     def make(**options) -> MachineRig:

@@ -1,4 +1,4 @@
-"""Somebody with the disk but without the key, and somebody with the key but a lie: each is found and named.
+"""Forged journals, made without the machine's key or with it: the audit reports each.
 
 Goal: no edit, removal, reordering, insertion or cut of both copies is signed by an export or passed by the audit;
 an export of another machine and an altered definition are not taken for the right ones; a machine that writes a
@@ -48,12 +48,12 @@ def games():
 # ---------------------------------------------------------------------------------------------- cheating
 @pytest.fixture
 def own(state, tmp_path):
-    """The machine's memory, for somebody to do what he likes with."""
+    """A copy of the machine's memory for a forger."""
     return shutil.copytree(state, tmp_path / "own")
 
 
 def rewritten(folder, change):
-    """Rewrite both copies as ``change`` makes the entries of them, every hash and checksum refitted.
+    """Rewrite both copies with the entries that ``change`` returns, all hashes and checksums recomputed.
 
     That is all that somebody with the disk and without the key can do: the seals stay those of other entries.
     """
@@ -116,18 +116,18 @@ def cheats(bodies):
 @pytest.mark.requirement("E-13", "D-07")
 @pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "append"])
 def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(own, bodies, what):
-    """After the last signed checkpoint only the seals tell: the export signs nothing that has none."""
+    """After the last signed checkpoint only the HMACs protect entries; nothing without a valid HMAC is exported."""
     changed, wrong_at = cheats(bodies)[what]
     rewritten(own, lambda _: changed)
     key = MachineKey.load(DiskStorage(), own)
     for folder in (own, own / "second"):  # a sealed head of long ago, kept for such a day
         AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
-    code, said = verdict("export", own / "export.jsonl", "--state", own)
+    code, output = verdict("export", own / "export.jsonl", "--state", own)
     assert (code, (own / "export.jsonl").exists()) == (1, False)
-    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
-    code, said = verdict("verify", "--state", own)
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
+    code, output = verdict("verify", "--state", own)
     assert code == 1
-    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
     with pytest.raises(JournalDamaged):
         Journal.open(own, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
 
@@ -136,17 +136,17 @@ def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed
 def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_passed(own, bodies):
     rewritten(own, lambda bodies: bodies[:-4])
     for verb in (("export", own / "export.jsonl"), ("verify",)):
-        code, said = verdict(*verb, "--state", own)
+        code, output = verdict(*verb, "--state", own)
         assert code == 1
-        assert f"ends at entry {len(bodies) - 4}, but entry {len(bodies)} was acknowledged" in said
+        assert f"ends at entry {len(bodies) - 4}, but entry {len(bodies)} was acknowledged" in output
     (own / "journal.head").unlink()
-    code, said = verdict("export", own / "export.jsonl", "--state", own)
+    code, output = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1
-    assert f"but entry {len(bodies)} was acknowledged" in said, "the head on the second medium is as good"
+    assert f"but entry {len(bodies)} was acknowledged" in output, "the head on the second medium is as good"
     (own / "second" / "journal.head").unlink()
-    code, said = verdict("export", own / "export.jsonl", "--state", own)
+    code, output = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1
-    assert "every journal head is missing" in said
+    assert "every journal head is missing" in output
     # Whoever has no key but an earlier export misses what it reached.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
     report = Auditor(GameFiles(), early).audit_entries(bodies[:-4])
@@ -162,13 +162,13 @@ def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
     sealed_entries = list(log.records(0))
     log.close()
     rewrite_second_copy(own, sealed_entries[:-missing])
-    code, said = verdict("verify", "--state", own)
+    code, output = verdict("verify", "--state", own)
     cut, whole = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
     assert code == 1
     assert (
         f"the journal ends at entry {cut.sequence} ({cut.hash_hex}); "
         f"expected its end at entry {whole.sequence} ({whole.hash_hex})"
-    ) in " ".join(said.split())
+    ) in " ".join(output.split())
 
 
 @pytest.mark.requirement("E-13")
@@ -181,18 +181,18 @@ def test_an_export_of_another_machine_is_not_accepted_as_a_continuation(state, t
     assert verdict("export", ours, "--state", state)[0] == 0
     assert verdict("export", theirs, "--state", tmp_path / "other")[0] == 0
     assert verdict("verify", theirs)[0] == 0  # whole, and somebody's
-    code, said = verdict("verify", theirs, "--after", ours)
+    code, output = verdict("verify", theirs, "--after", ours)
     assert code == 1
-    assert "but an earlier export has" in said
+    assert "but an earlier export has" in output
     with open_view(state) as view:
-        code, said = verdict("verify", theirs, "--fingerprint", view.fingerprint)
+        code, output = verdict("verify", theirs, "--fingerprint", view.fingerprint)
     assert code == 1
     # Nor do the entries of one under the name and signature of the other.
     spliced = [ours.read_bytes().splitlines()[0], *theirs.read_bytes().splitlines()[1:]]
     (tmp_path / "spliced.jsonl").write_bytes(b"\n".join(spliced) + b"\n")
-    code, said = verdict("verify", tmp_path / "spliced.jsonl")
+    code, output = verdict("verify", tmp_path / "spliced.jsonl")
     assert code == 1
-    assert "the key that signed the file is not the one the journal begins with" in said
+    assert "the key that signed the file is not the one the journal begins with" in output
 
 
 @pytest.mark.requirement("E-13")
@@ -202,14 +202,14 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
     shelf = GameFiles((tmp_path,))
     at = find(bodies, "game.start")
     digest = load_game(tmp_path / "maple-classic.toml").digest
-    told = Auditor(shelf).audit_entries(
+    report = Auditor(shelf).audit_entries(
         edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64))
     )
-    assert [f.sequence for f in told.findings if "no definition available" in f.why] == [at + 1]
-    told = Auditor(shelf).audit_entries(
+    assert [f.sequence for f in report.findings if "no definition available" in f.why] == [at + 1]
+    report = Auditor(shelf).audit_entries(
         edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest))
     )
-    assert {f.sequence for f in told.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
+    assert {f.sequence for f in report.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
 
 
 @pytest.mark.requirement("E-13", "B-08")
@@ -226,7 +226,7 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
 def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
     tmp_path, games, transfer, kind, why
 ):
-    """Whole, sealed and signed: only what the entries say of each other shows it."""
+    """The journal is complete and signed; only the relation between its entries shows the fault."""
     ticks, game = clock(), load_game("maple-classic")
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10000)

@@ -1,4 +1,4 @@
-"""Statements, sheets and the venue's file are divided by the gaming day of the venue, wherever they are read."""
+"""Statements, sheets and venue files are divided by the gaming day of the venue, wherever they are read."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What honest machines do in an unlikely order is no lie: the audit never accuses one that did nothing wrong.
+"""Unusual sequences of an honest machine cause no finding in the audit.
 
 Goal: a finding is believed because there is none without a cause. Each of these lives was accused once.
 """
@@ -90,7 +90,7 @@ def test_a_bill_after_expired_promotional_credit_passes_the_audit(tmp_path):
 
 @pytest.mark.requirement("E-13", "A-05", "F-09")
 def test_a_hand_pay_carried_over_by_two_memory_clears_passes_the_audit(tmp_path):
-    """It is the cash-out it was, however often it is carried over."""
+    """A memory clear carries the hand-pay over as the same cash-out."""
     rig = MachineRig(tmp_path / "state").boot().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Exports that their maker wrote to harm whoever verifies them: every bad entry is named, and nothing else happens.
+"""Hostile exports: every invalid entry is reported, and the verifier continues safely.
 
 Goal: no export, small, well signed and hostile, ends the verifier with anything but a report; none reaches the
 terminal with more than text; and heads printed elsewhere are held against what is shown.
@@ -91,7 +91,7 @@ def genesis():
 
 
 def after(body, sequence=3):
-    """An honest entry that follows ``body``: what shows that the verifier went on."""
+    """Return an honest entry that follows ``body``, to show that the verifier continued."""
     raw = {
         "id": f"service.call-{sequence}-{hashlib.sha256(genesis()).hexdigest()[:8]}",
         "kind": "service.call",
@@ -122,7 +122,7 @@ def export_of(bodies, file):
 
 
 @pytest.mark.parametrize(
-    ("line", "old", "new", "said"),
+    ("line", "old", "new", "expected_text"),
     [
         (0, f'"{KEY.public_key.hex()}"', "null", "public_key is None, not lower-case hexadecimal"),
         (0, f'"{KEY.public_key.hex()}"', '"xy"', "public_key is 'xy', not lower-case hexadecimal"),
@@ -135,7 +135,7 @@ def export_of(bodies, file):
         (2, '"signature": "', '"signature": "!', "not lower-case hexadecimal"),
     ],
 )
-def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old, new, said):
+def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old, new, expected_text):
     file = export_of([genesis()], tmp_path / "export.jsonl")
     lines = file.read_text().splitlines()
     assert old in lines[line]
@@ -143,7 +143,7 @@ def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old
     file.write_text("\n".join(lines) + "\n")
     run = CliRunner().invoke(main, ["audit", "verify", str(file)])
     assert run.exit_code == 1, run.output
-    assert said in run.output
+    assert expected_text in run.output
     assert "fromhex" not in run.output
 
 

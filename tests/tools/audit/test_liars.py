@@ -1,4 +1,4 @@
-"""The liar's game: no sealed lie about money, an outcome, a meter, a person or a ruling passes unnamed.
+"""False entries with valid HMACs about money, outcomes, meters, persons or decisions are reported or listed as gaps.
 
 Goal: whoever holds the machine's key and alters, leaves out, repeats or moves one thing of one entry of an
 honest journal, and seals it all anew, is named by the audit, or the witness that finds him is stated. The
@@ -89,7 +89,7 @@ def hands(rig):
 
 
 def coins(rig):
-    """A hopper that runs dry in the middle of a cash-out, the rest of it paid by hand; coins nobody knows of."""
+    """A hopper that empties during a cash-out, the remainder paid by hand, and unordered coins."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
         rig.insert(500)
         rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
@@ -161,7 +161,7 @@ def test_a_lie_that_matters_is_reported_or_listed_with_what_detects_it(honest, l
 
 
 def otherwise(value):
-    """Another figure, flag or day; None for what is none of these."""
+    """Return another figure, flag or day, or None for any other value."""
     match value:
         case bool():
             return not value
@@ -174,7 +174,7 @@ def otherwise(value):
 
 @pytest.mark.requirement("E-13")
 def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(honest):
-    """Each field of each kind, once: what is typed and held against nothing stands in the list, by name."""
+    """Alter each field of each kind once; a field that nothing checks must be in the list of known gaps."""
     tried, unfounded = set(), set()
     for bodies in honest:
         entries = adopt_entries(bodies, KEY)
@@ -206,7 +206,7 @@ WAYS = ("others", "made up", "void instead of ended", "with a door open", "remov
 
 
 def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
-    """Two fields that agree, voids, states, and entries of every declared kind."""
+    """Kinds of lie include two agreeing fields, voids, states, and entries of every declared kind."""
     liar, told, made_up = Liar(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
         lie, _ = liar.make_lie()
@@ -218,14 +218,14 @@ def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_jour
 
 
 def test_invented_entries_satisfy_their_rules(honest):
-    """The liar has read them: many an entry that he makes up passes its rule, and some other thing names it."""
+    """Invented entries are built from the rules; many pass their own rule and are reported by another check."""
     entries = adopt_entries(honest[0], KEY)
     liar = Liar(entries, 6)
     passed = set()
     while len(passed) < 12:
-        lie, told = liar.make_lie()
+        lie, false_entries = liar.make_lie()
         if lie.what == "made up":
-            report = Auditor(GameFiles()).audit_entries(rewrite_chain(told, KEY, liar.journal_tag))
+            report = Auditor(GameFiles()).audit_entries(rewrite_chain(false_entries, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -271,7 +271,7 @@ def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps
 
 @pytest.mark.requirement("E-13")
 def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal(tmp_path):
-    """An export that ends there cannot show it: the game is open, as it was until persons ruled on it."""
+    """An export that ends at the void cannot show its removal: the game is open, as before the decision."""
     rig = MachineRig(
         tmp_path,
         games=("maple-classic", "hold-fast"),
@@ -296,7 +296,7 @@ def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journ
 
 @pytest.mark.requirement("E-13")
 def test_the_list_of_undetectable_lies_in_architecture_is_complete():
-    """Every lie that is let pass stands in it, and nothing else does."""
+    """The list contains every lie that the audit cannot detect, and no other."""
     text = (Path(__file__).parents[3] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = text.partition("### What an export alone cannot show")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
@@ -353,7 +353,7 @@ def test_a_position_that_does_not_exist_is_reported_at_every_entry(of_two, told)
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_another_position_is_reported_or_listed_with_what_detects_it(of_two):
-    """What the first position alone says is named; what moves no money may be another's, as is stated."""
+    """Entries that only position 1 writes are reported; those that move no money may be listed gaps."""
     entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
@@ -377,7 +377,7 @@ def test_no_lie_in_a_journal_of_several_positions_is_undetected(of_two):
 
 
 def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of_two):
-    """It records no terms at its start, and so does not say which positions there are."""
+    """It records no terms at its start, so that its number of positions is unknown."""
     entries = adopt_entries(of_two, KEY)
     earlier = [remove_residual_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
     assert not [why for why in audit_findings(earlier).values() if "position" in why]

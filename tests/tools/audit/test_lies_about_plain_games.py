@@ -277,7 +277,7 @@ def test_two_processes_report_every_altered_field_as_one_does(journals, monkeypa
 
 # ---------------------------------------------------------------------------------------- whole games
 def renumber(entries):
-    """Return the entries with each play id as its present place requires, and nothing else repaired."""
+    """Return the entries with each play id corrected for its new sequence, and nothing else repaired."""
     play_id, renumbered = ("", ""), []
     for number, entry in enumerate(entries, 1):
         if entry["kind"] == "game.start":
@@ -382,7 +382,7 @@ def rely_on(path, value, why, at="bill.confirmed"):
 def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
     journals, monkeypatch, path, value, why, at
 ):
-    """The lie is in an entry before the games; the entries of the games are as the machine wrote them."""
+    """The false entry precedes the games, whose own entries are unchanged."""
     entries = journals[REEL]
     kinds = [entry["kind"] for entry in entries]
     lied = put(entries[kinds.index(at)], path, value)

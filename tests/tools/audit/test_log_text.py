@@ -1,4 +1,4 @@
-"""The log of a journal on a terminal of eighty columns: whole times, whole kinds, and the story in lines."""
+"""The log of a journal on a terminal of 80 columns: complete times and kinds, with the details in lines."""
 
 import pytest
 from click.testing import CliRunner

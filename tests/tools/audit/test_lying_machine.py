@@ -1,4 +1,4 @@
-"""What a lying machine may write with its own key, and once passed for honest: each lie is named where it stands.
+"""False entries that a machine writes with its own key, each of which once passed the audit, are reported.
 
 Goal: reservations are followed from opening to end, games are begun and ended as games are, void ones are
 replayed, and no entry moves what its kind does not move, whatever it is called.
@@ -31,7 +31,7 @@ def shelf():
 
 
 def named(entries, shelf, *sequences):
-    """The entries at which something is found; it must be found at one of ``sequences``."""
+    """Return the findings by entry, of which one must be at ``sequences``."""
     report = Auditor(shelf).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
     assert found.keys() & set(sequences), found
@@ -39,7 +39,7 @@ def named(entries, shelf, *sequences):
 
 
 def lamp(entries, *transfers, **more):
-    """An entry of a kind that moves nothing, and what it moves."""
+    """Return an entry of a kind that may move no money, with the given transfers."""
     return {
         "id": f"lamp.lit-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "lamp.lit",
@@ -50,7 +50,7 @@ def lamp(entries, *transfers, **more):
 
 
 def won(entries):
-    """Where the end of a won game stands, and its beginning before it."""
+    """Return the index of the end of a won game; its start precedes it."""
     return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
 
 
@@ -85,8 +85,10 @@ def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons)
         },
         **({"transfers": [["house:refund_defect", CREDIT, staked]]} if back else {}),
     }
-    found = named([*honest[:at], void], shelf, at + 1)
-    assert "no two people ruled" in found[at + 1] or "record.recorded: expected decided" in found[at + 1]
+    findings = named([*honest[:at], void], shelf, at + 1)
+    assert (
+        "no two people ruled" in findings[at + 1] or "record.recorded: expected decided" in findings[at + 1]
+    )
 
 
 @pytest.mark.requirement("E-13")
@@ -125,8 +127,8 @@ def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
 def test_a_lamp_entry_that_moves_money_is_reported(honest, shelf, transfer):
     at = won(honest)
     entries = honest[: at + 1]
-    found = named([*entries, lamp(entries, transfer)], shelf, at + 2)
-    assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in found[at + 2]
+    findings = named([*entries, lamp(entries, transfer)], shelf, at + 2)
+    assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in findings[at + 2]
 
 
 @pytest.mark.requirement("E-13", "H-08")
@@ -163,8 +165,8 @@ def test_a_voucher_credited_twice_is_reported(honest, shelf):
                 "record": credited,
             },
         ]
-    found = named(entries, shelf, at + 3, at + 4)
-    assert "was used by an earlier entry" in "".join(found.values())
+    findings = named(entries, shelf, at + 3, at + 4)
+    assert "was used by an earlier entry" in "".join(findings.values())
 
 
 @pytest.mark.requirement("E-13", "D-02")
@@ -191,7 +193,7 @@ def test_counts_and_meter_dimensions_that_differ_from_the_game_are_reported(
 
 @pytest.mark.requirement("B-08")
 def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch, honest):
-    """What the audited side wrote as an id is no file name: the shelf is the library, and the folders named."""
+    """Definitions come from the library and the given folders only; an id in the journal is not a file name."""
     at = won(honest)
     entries = json.loads(json.dumps(honest[: at + 1]))
     evil = tmp_path / "evil.toml"
@@ -203,8 +205,8 @@ def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch,
         shelf = GameFiles()
         loaded = []
         monkeypatch.setattr(shelf, "_load", loaded.append)
-        found = named(entries, shelf, at)
-        assert "no definition available" in " ".join(found.values())
+        findings = named(entries, shelf, at)
+        assert "no definition available" in " ".join(findings.values())
         assert name not in loaded
 
 

@@ -1,4 +1,4 @@
-"""A lie about a clear is found: more carried over than was owed, something carried over later, something left out."""
+"""A false record of a memory clear is reported: too much carried over, carried over later, or left out."""
 
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ def carried(cents, *, made="carried-1", claim=CREDIT, kind="clear.carried"):
 
 
 def wrong(folder, written, *, authorised=None, claim=OWED):
-    """What an audit says of a journal that a clear began, authorising some entries and writing others."""
+    """Return the findings about a journal started by a clear that authorises some entries and writes others."""
     named = written if authorised is None else authorised
     cleared = {
         "person": "A",
@@ -82,4 +82,4 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
     ],
 )
 def test_a_false_record_of_a_memory_clear_is_reported(tmp_path, written, options, why):
-    assert any(why in found for found in wrong(tmp_path, written, **options))
+    assert any(why in reason for reason in wrong(tmp_path, written, **options))

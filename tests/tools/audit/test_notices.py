@@ -1,4 +1,4 @@
-"""What is not wrong and worth a question is told apart from what is wrong, with its entry and a sentence."""
+"""Notices are listed apart from findings, each with its entry and a sentence."""
 
 import json
 from datetime import UTC, datetime

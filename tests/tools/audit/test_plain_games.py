@@ -94,7 +94,7 @@ def test_plain_games_leave_the_same_auditor_state_as_their_single_entries(bodies
 
 @pytest.mark.requirement("E-13")
 def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monkeypatch):
-    """The shoe that a game leaves is the one with which the next starts; returned stakes do not matter."""
+    """Each game starts with the shoe that the previous game left; returned stakes do not matter."""
     rig = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
     rig.insert(10_000)
     play(rig, SHOE, 70)
@@ -148,12 +148,12 @@ def test_the_audit_result_does_not_depend_on_the_batch_size(bodies, monkeypatch,
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("lies", [8, pytest.param(300, marks=pytest.mark.slow)])
 def test_every_lie_gives_the_same_report_both_ways(bodies, monkeypatch, lies):
-    """Lies sealed with the machine's key, so that no hash gives them away."""
+    """The false entries have valid HMACs of the machine's key, so that no hash shows them."""
     entries = adopt_entries(bodies, KEY)
     liar, wrong = Liar(entries, 11), 0
     for _ in range(lies):
-        _, told = liar.make_lie()
-        lied = list(rewrite_chain(told, KEY, liar.journal_tag))
+        _, false_entries = liar.make_lie()
+        lied = list(rewrite_chain(false_entries, KEY, liar.journal_tag))
         report, fast = audit(lied)
         by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
         assert report == by_entry
@@ -188,7 +188,7 @@ def test_a_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fi
 
 
 def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
-    """A quadratic search would take many minutes; then the time limit of the test fails it."""
+    """A quadratic search would exceed the time limit of the test."""
     start, choice, *_ = find_one_game(bodies, CARDS)
     hostile = choice.replace(b'"outcome":', b'"outcome":{' + b',"draws":[],"outcome":{' * 200_000)
     assert len(hostile) > 4_000_000
@@ -254,9 +254,9 @@ def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, mo
 
     reports = [audit(damaged(), jobs)[0] for jobs in (1, 2)]
     assert reports[0] == reports[1]
-    found = json.loads(reports[0])
-    assert found["entries"] == 21
-    assert Counter(each["entry"] for each in found["findings"])[22] == 1
+    report = json.loads(reports[0])
+    assert report["entries"] == 21
+    assert Counter(each["entry"] for each in report["findings"])[22] == 1
 
 
 def test_a_journal_is_read_only_a_few_batches_ahead(bodies, monkeypatch):
@@ -321,12 +321,12 @@ def test_a_process_that_cannot_be_started_is_an_error_and_gives_no_report(bodies
 def test_the_command_with_a_killed_process_fails_and_saves_no_point(tmp_path, monkeypatch):
     state, point = make_state(tmp_path / "state"), tmp_path / "point"
     monkeypatch.setattr(PlainGames, "find_runs", end_process)
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["audit", "verify", "--state", str(state), "--point", str(point), "--jobs", "2"]
     )
-    assert found.exit_code == 1
-    assert "ended unexpectedly" in found.output
-    assert "nothing wrong" not in found.output
+    assert result.exit_code == 1
+    assert "ended unexpectedly" in result.output
+    assert "nothing wrong" not in result.output
     assert not point.exists()
 
 
@@ -339,9 +339,9 @@ def test_the_command_continues_from_a_point_with_any_number_of_processes(tmp_pat
     for jobs in ("1", "2"):
         arguments = ["--point", str(tmp_path / f"point-{jobs}"), "--jobs", jobs, "--json"]
         for _ in range(2):
-            found = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), *arguments])
-            assert found.exit_code == 0, found.output
-        report = json.loads(found.output)["first copy"]
+            result = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), *arguments])
+            assert result.exit_code == 0, result.output
+        report = json.loads(result.output)["first copy"]
         assert (report["entries"], report["games_replayed"]) == (sequence, 60)
         reports.append(report | {"seconds": 0})
     assert reports[0] == reports[1]

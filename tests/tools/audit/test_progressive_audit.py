@@ -1,4 +1,4 @@
-"""The audit derives every level again from draws and definitions, and names the entry that says otherwise."""
+"""The audit derives every level from draws and definitions and reports an entry that differs."""
 
 import json
 

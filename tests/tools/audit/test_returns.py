@@ -1,4 +1,4 @@
-"""``egm returns``: the return of real play is explained by its volume; a bent machine's is not."""
+"""``egm returns``: chance explains the return of real play for its volume, but not that of a manipulated machine."""
 
 import json
 
@@ -17,14 +17,14 @@ MAPLES = (23, 7, 5)
 
 
 def asked(folder):
-    """The exit status and the lines of ``egm returns``."""
-    said = CliRunner().invoke(main, ["returns", "--state", str(folder), "--json"])
-    assert said.exit_code in {0, 1}, said.output
-    return said.exit_code, json.loads(said.output)
+    """Return the exit status and the lines of ``egm returns``."""
+    result = CliRunner().invoke(main, ["returns", "--state", str(folder), "--json"])
+    assert result.exit_code in {0, 1}, result.output
+    return result.exit_code, json.loads(result.output)
 
 
 def play(rig, games):
-    """Play so many games, whatever they ask, with a bill whenever the credits are out."""
+    """Play ``count`` games with any decisions, inserting a bill whenever there is no credit."""
     for _ in range(games):
         if rig.credit_cents < rig.machine.selection.bet_cents:
             rig.insert(2000)

@@ -1,4 +1,4 @@
-"""The table of rules covers every kind of entry the product writes; what it does not let is named, with its money.
+"""The table of audit rules covers every kind of entry that the product writes.
 
 Goal: no kind without a row and no row without a kind.
 """
@@ -21,7 +21,7 @@ MADE = {}
 
 
 def texts(node):
-    """Every text an expression may be; a made one with {} for what is not known here."""
+    """Return every text that an expression may be, with {} for unknown parts."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return {node.value}
     if isinstance(node, ast.JoinedStr):
@@ -44,7 +44,7 @@ def constants(tree):
 
 
 def imported(tree):
-    """The same of what a module takes from others of the product."""
+    """Return the text constants that a module imports from others of the product."""
     named = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in {"egm", "meters"}:
@@ -56,7 +56,7 @@ def imported(tree):
 
 
 def written():
-    """Every kind of entry that a line of the product writes, with the file it stands in."""
+    """Return every kind of entry that the product writes, with the file."""
     found = {}
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))

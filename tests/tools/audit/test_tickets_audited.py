@@ -33,7 +33,7 @@ def take(rig, digits):
     ids=["twice", "of elsewhere", "unnamed"],
 )
 def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
-    """Whoever has the machine's key lets a paper of 20 come in again, and all else fits."""
+    """A forger with the machine's key redeems a ticket of 20.00 again; all other entries are consistent."""
     number = rig.insert(2000).cash_out_ticket()
     take(rig, number)
     take(rig, rig.cash_out_ticket())
@@ -44,13 +44,13 @@ def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
         bodies = list(view.iter_bodies())
     raws = adopt_entries(bodies, key)
     change(*(raw["record"] for raw in raws if raw["kind"] == "voucher.in"))
-    told = [
+    findings = [
         finding.why
         for finding in Auditor(GameFiles())
         .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
     ]
-    assert [found in why for why in told] == ([True] if found else []), told
+    assert [found in why for why in findings] == ([True] if found else []), findings
 
 
 @pytest.mark.requirement("E-13:a", "H-08")
@@ -66,13 +66,13 @@ def test_a_ticket_redeemed_with_another_amount_is_reported(rig, tmp_path):
         raws = adopt_entries(list(view.iter_bodies()), key)
     first, second = (raw["record"] for raw in raws if raw["kind"] == "voucher.in")
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
-    told = [
+    findings = [
         finding.why
         for finding in Auditor(GameFiles())
         .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
     ]
-    assert told == [
+    assert findings == [
         "record.amount_cents: the ticket was issued with 2000, found 1000",
         "record.amount_cents: the ticket was issued with 1000, found 2000",
     ]

@@ -1,4 +1,4 @@
-"""Records that are none of their type: each is a finding that names the entry, the key and why, and no crash."""
+"""Invalid records: each is a finding with the entry, the key and the reason, and never a crash."""
 
 import json
 

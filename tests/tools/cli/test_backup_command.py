@@ -1,4 +1,4 @@
-"""``egm backup``: what may be given back is; a journal, an older memory and another machine's backup are refused."""
+"""``egm backup``: a machine's file, staff and certificates are restored; journals and foreign backups are refused."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ key = "link/machine.key"
 
 
 class Cabinet:
-    """A machine's folders; ``start`` lets it come up once."""
+    """A machine's folders; ``start`` starts it once."""
 
     def __init__(self, folder, monkeypatch, serial="B-1"):
         self.folder, self.file = StateFolder(folder / "state"), folder / "etc" / "cabinet.toml"
@@ -62,9 +62,9 @@ class Cabinet:
     def egm(self, *arguments, pins=(), code=0):
         where = ("--state", str(self.folder.root), "--cabinet", str(self.file))
         typed = "".join(f"{pin_of(number)}\n" for number in pins)
-        said = CliRunner().invoke(main, ["backup", *map(str, arguments), *where], input=typed)
-        assert said.exit_code == code, (said.output, said.exception)
-        return said.output
+        result = CliRunner().invoke(main, ["backup", *map(str, arguments), *where], input=typed)
+        assert result.exit_code == code, (result.output, result.exception)
+        return result.output
 
     def create(self, out):
         return self.egm("create", out, "--person", "1", pins=("1",))
@@ -84,7 +84,7 @@ _assemble = MachineProcess._build_machine
 
 
 def _without_link(process, *arguments):
-    """No broker is there for these certificates: the link itself is tested elsewhere."""
+    """Omit the link, for which there is no broker; it is tested elsewhere."""
     process._file = process._file.model_copy(update={"progressive_link": None})
     _assemble(process, *arguments)
 
@@ -104,9 +104,9 @@ def test_two_persons_restore_a_machines_file_staff_and_certificates(cabinet, tmp
     text = cabinet.file.read_text()
     cabinet.file.unlink()
     (cabinet.file.parent / "link/machine.key").unlink()
-    said = cabinet.restore(out)
-    assert "signed by 1 and 2" in said
-    assert "staff: restored" in said
+    output = cabinet.restore(out)
+    assert "signed by 1 and 2" in output
+    assert "staff: restored" in output
     assert cabinet.file.read_text() == text
     assert (cabinet.file.parent / "link/machine.key").read_text() == "machine.key of B-1"
     assert cabinet.start() == set()
@@ -138,9 +138,9 @@ def test_a_journal_another_machines_backup_and_an_older_memory_are_refused(cabin
     done = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
     assert done.exit_code == 0
     assert "never restored" in cabinet.restore(export, code=1)
-    told = json.loads(out.read_text())
-    for change in ({"machine": "B-2"}, {"files": {**told["files"], "journal.sqlite": ""}}):
-        (tmp_path / "forged.json").write_text(json.dumps({**told, **change}))
+    report = json.loads(out.read_text())
+    for change in ({"machine": "B-2"}, {"files": {**report["files"], "journal.sqlite": ""}}):
+        (tmp_path / "forged.json").write_text(json.dumps({**report, **change}))
         assert "signature does not match its content, so the backup was changed" in cabinet.restore(
             tmp_path / "forged.json", code=1
         )

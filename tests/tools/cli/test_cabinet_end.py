@@ -1,4 +1,4 @@
-"""The cabinet ends with its machine or by a person's hand; no other program that dies can end the machine."""
+"""The cabinet ends with its machine or by a person; the failure of another process never ends the machine."""
 
 import asyncio
 
@@ -55,7 +55,7 @@ class Cabinet:
     ],
 )
 def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypatch, name, status):
-    """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
+    """Regression: five screen failures within a minute ended the cabinet while the machine had credits."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
 
     async def scene():
@@ -70,7 +70,7 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
 
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
 def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypatch, settled_s, goes_on):
-    """No display at the first start: the person is told and may start again. Later, credits may be in it."""
+    """Without a display the start ends with an error; later the cabinet must run on, as it may have credits."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
     monkeypatch.setattr(module, "_FAILED_START_S", settled_s)
 

@@ -1,4 +1,4 @@
-"""What the cage has paid is forgotten by no ledger that is put back: its head lies on both media."""
+"""An older ticket ledger cannot hide cage payments: the ledger head is stored on both media."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from tools.cli.cage import open_cage
 
 @pytest.fixture
 def paid(tmp_path):
-    """A machine at rest whose ticket the cage has paid: its number, and the ledger's files of before that."""
+    """A machine whose ticket the cage has paid: the number, and the ledger files before the payment."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()
@@ -83,7 +83,7 @@ HEADS = (HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}")
 
 @pytest.mark.requirement("H-07", "A-05")
 def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(paid, tmp_path, monkeypatch):
-    """What the cage has paid is in the ledger and its head alone: both gone back, it must not pay again."""
+    """Only the ledger and its head record cage payments; with older copies of both, nothing may be paid again."""
     number, before, rig = paid
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
@@ -137,7 +137,7 @@ def test_the_head_is_written_with_the_ledger_and_a_lost_copy_is_written_again(tm
 
 
 def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, tmp_path):
-    """Ledger and heads of before the payment, all of one day: the journal is the witness from the start on."""
+    """Ledger and heads are older copies that agree; since its last start the journal has the newer head."""
     _, before, _ = paid
     MachineRig(tmp_path, devices=("printer",)).boot().close()
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:

@@ -23,10 +23,12 @@ def run(*words: str, typed: str = ""):
 
 def inspected(folder: Path) -> dict:
     done = run("inspect", "--state", str(folder), "--json")
-    found = json.loads(done.output)
-    damaged = found["first"]["why"] or found["second"]["why"] or not (found["agree"] and found["complete"])
+    report = json.loads(done.output)
+    damaged = (
+        report["first"]["why"] or report["second"]["why"] or not (report["agree"] and report["complete"])
+    )
     assert done.exit_code == bool(damaged), done.output
-    return found
+    return report
 
 
 def clearing(folder: Path, *words: str, typed: str = ""):
@@ -78,9 +80,9 @@ def test_ledger_tickets_are_reported_when_both_journals_are_damaged(tmp_path):
 
 @pytest.mark.requirement("A-05", "A-21")
 def test_two_persons_with_their_pins_settle_each_claim_by_name(staffed):
-    said = run("inspect", "--state", str(staffed)).output
-    assert "credit:1:cashable" in said
-    assert "20.00" in said
+    output = run("inspect", "--state", str(staffed)).output
+    assert "credit:1:cashable" in output
+    assert "20.00" in output
     wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
     assert wrong.exit_code == 1
     done = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
@@ -211,16 +213,16 @@ def test_the_audit_names_a_damaged_column_of_an_otherwise_valid_memory(tmp_path)
 
 @pytest.mark.requirement("A-02", "A-06")
 def test_a_damaged_column_of_a_stopped_memory_is_reported(printed):
-    """No body is altered, so every hash is right; the logs would only leave the entry out."""
+    """No entry body is altered, so every hash is valid, but logs selected by kind would omit the entry."""
     assert "voucher.out" in run("log", "vouchers", "--state", str(printed)).output
     damage_column(printed, b"voucher.out")
     for words in (("log", "vouchers"), ("entry", "1")):
         done = run(*words, "--state", str(printed))
         assert done.exit_code == 1, words
         assert "journal.sqlite page" in done.output
-    found = inspected(printed)
-    assert "journal.sqlite page" in found["first"]["why"]
-    assert found["second"]["why"] == ""
+    inspection = inspected(printed)
+    assert "journal.sqlite page" in inspection["first"]["why"]
+    assert inspection["second"]["why"] == ""
     shown = run("inspect", "--state", str(printed)).output
     assert "start the machine: it makes the first copy again from the second" in shown
     MachineRig(printed, devices=("printer",)).boot().close()

@@ -1,4 +1,4 @@
-"""A walk through every command of ``egm``: whatever is asked wrongly is answered in a sentence, never a traceback."""
+"""Every command of ``egm`` answers invalid arguments with a sentence, never a traceback."""
 
 import contextlib
 import re
@@ -41,7 +41,7 @@ DEV = set(dict(leaves(dev)))
 
 
 def answer(*args, cwd):
-    """Run ``egm`` with arguments; its exit code and all it said. A traceback is raised here."""
+    """Run ``egm`` and return its exit code and output; a traceback is raised."""
     group = dev if any(args[: len(path)] == path for path in DEV) else main
     with contextlib.chdir(cwd):
         result = CliRunner().invoke(group, [str(a) for a in args], prog_name="egm")
@@ -51,7 +51,7 @@ def answer(*args, cwd):
 
 
 def required(command, nonsense):
-    """The arguments and options a command must have, each with a value that is nothing it knows."""
+    """Return the required arguments and options of a command, each with an unknown value."""
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and parameter.required:
             yield nonsense
@@ -72,11 +72,11 @@ def test_every_option_has_a_help_text():
 
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)
 def test_every_command_replies_to_valid_and_invalid_arguments_with_text(path, tmp_path):
-    code, said = answer(*path, "--help", cwd=tmp_path)
+    code, output = answer(*path, "--help", cwd=tmp_path)
     assert code == 0
-    assert said.startswith(f"Usage: egm {' '.join(path)}")
-    code, said = answer(*path, "--no-such-option", cwd=tmp_path)
-    assert (code, "No such option" in said) == (2, True)
+    assert output.startswith(f"Usage: egm {' '.join(path)}")
+    code, output = answer(*path, "--no-such-option", cwd=tmp_path)
+    assert (code, "No such option" in output) == (2, True)
     nothing = tmp_path / "nothing"
     nothing.write_bytes(b"\x00\xff no table, no key, no journal \n")
     empty = tmp_path / "empty"
@@ -88,11 +88,11 @@ def test_every_command_replies_to_valid_and_invalid_arguments_with_text(path, tm
     for (value,) in wrong:
         args = list(required(command, value))
         where = ["--state", str(empty)] if any("--state" in p.opts for p in command.params) else []
-        code, said = answer(*path, *args, *where, cwd=empty)
+        code, output = answer(*path, *args, *where, cwd=empty)
         assert code in {0, 1, 2}
-        assert code == 0 or said.strip(), "refused without a word"
+        assert code == 0 or output.strip(), "refused without a word"
         if code:
-            assert re.search(r"\w{3,}", said.splitlines()[-1] if said.splitlines() else ""), said
+            assert re.search(r"\w{3,}", output.splitlines()[-1] if output.splitlines() else ""), output
 
 
 WITHOUT = (
@@ -152,22 +152,22 @@ def test_a_missing_controller_store_is_reported_and_not_created(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected_text"),
     [("meters", "no machine has been started in this folder"), ("levels", "no machine has been started in this folder"),
      ("register show handpays", "no machine has been started in this folder"), ("device", "start the cabinet there with `egm run`"),
      ("gat status", "there is no GAT port: start the machine"), ("ticket list", "no machine has been started in this folder"),
      ("audit export audit.jsonl", "no machine has been started in this folder"),
      ("screen address", "no browser screen is running; `egm run --screen web` starts one")],
 )  # fmt: skip
-def test_before_the_first_start_commands_report_that_there_is_no_machine_yet(words, said, tmp_path):
+def test_before_the_first_start_commands_report_that_there_is_no_machine_yet(words, expected_text, tmp_path):
     code, output = answer(*words.split(), "--state", str(tmp_path), cwd=tmp_path)
-    assert (code, said in output) == (1, True), output
+    assert (code, expected_text in output) == (1, True), output
     assert len(output.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected_text"),
     [
         ("screen preview aurora-twenty", "write the name of a .webp file to draw, with --game"),
         ("device --port /dev/ttyUSB0", "--port needs --protocol"),
@@ -178,22 +178,22 @@ def test_before_the_first_start_commands_report_that_there_is_no_machine_yet(wor
         ("audit verify bytes.jsonl", "not an export of a journal (not UTF-8 from byte 2 on)"),
     ],
 )
-def test_arguments_and_files_of_another_kind_are_refused_with_the_reason(words, said, tmp_path):
+def test_arguments_and_files_of_another_kind_are_refused_with_the_reason(words, expected_text, tmp_path):
     files = {"empty.jsonl": b"", "text.jsonl": b"hello\n", "bytes.jsonl": b"{\xff\n"}
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     code, output = answer(*words.split(), cwd=tmp_path)
-    assert (code, said in output) == (1, True), output
+    assert (code, expected_text in output) == (1, True), output
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
 
 
 def test_a_missing_cabinet_file_is_reported_before_the_state_folder_is_created(tmp_path):
     state = tmp_path / "state"
-    code, said = answer(
+    code, output = answer(
         "run", "--cabinet", "nope.toml", "--state", str(state), "--screen", "none", cwd=tmp_path
     )
     assert code == 1
-    assert said == (
+    assert output == (
         "Error: there is no cabinet file nope.toml: write one with `egm cabinet new nope.toml`, "
         "or create it on the screen with --first-start\n"
     )
@@ -201,7 +201,7 @@ def test_a_missing_cabinet_file_is_reported_before_the_state_folder_is_created(t
 
 
 def test_every_required_reason_must_be_one_line_of_text():
-    """What is recorded for an inspector says something: a blank reason is refused before anything is done."""
+    """A blank or multi-line reason is refused before anything is done."""
     reasons = {
         (*path, parameter.name): parameter.type
         for path, command in LEAVES.items()

@@ -1,4 +1,4 @@
-"""What a command does not print it does not work out, and what it does not use it does not load."""
+"""Commands compute and import only what they need."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_checking_a_cabinet_file_loads_no_heavy_package(tmp_path):
 
 
 def test_starting_a_cabinet_loads_no_game_analysis_and_reads_no_source():
-    """Each process of a cabinet pays for its imports: the machine alone loads games."""
+    """Every process of a cabinet imports the module; only the machine needs to load games."""
     program = (
         "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
         "print('egm.play.installed_games' in sys.modules, documented._read_documented_classes.cache_info().misses)"
@@ -100,7 +100,7 @@ class TestOneGameIsMadeOnce:
 
 
 def test_a_new_cabinet_file_lists_each_title_once_and_includes_tables(tmp_path):
-    """Variants of one title differ in their return; a house chooses one."""
+    """Variants of one title differ in their return; an operator chooses one."""
     file = tmp_path / "cabinet.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "monaco"]).exit_code == 0
     named = [slot.game for slot in load_cabinet(file).games]

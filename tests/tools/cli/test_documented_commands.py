@@ -1,4 +1,4 @@
-"""Every `egm` command that a document gives is one: its sub-commands and its options are there."""
+"""Every `egm` command that a document shows exists with its sub-commands and options."""
 
 import re
 import shlex
@@ -31,7 +31,7 @@ COMMAND = re.compile(r"^(?:sudo )?(?:\.venv/bin/)?(egm [a-z].*)$")
 
 
 def given(document):
-    """Commands of code blocks and of single words of code."""
+    """Return the commands in code blocks and inline code."""
     text = (HOUSE / document).read_text(encoding="utf-8")
     lines = [
         line.partition(" #")[0].strip() for block in text.split("```")[1::2] for line in block.splitlines()
@@ -42,9 +42,9 @@ def given(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_command_in_a_document_exists_with_its_options(document):
-    found = given(document)
-    assert found
-    for line in found:
+    commands_shown = given(document)
+    assert commands_shown
+    for line in commands_shown:
         words = shlex.split(line.partition("`")[0])[1:]
         command, context = main, click.Context(main)
         while isinstance(command, click.Group) and words and not words[0].startswith("-"):
@@ -59,7 +59,7 @@ def test_every_command_in_a_document_exists_with_its_options(document):
 
 
 def test_a_file_is_passed_to_the_machine_as_its_stick(tmp_path):
-    """What `egm run --stick` names is what the machine is started with."""
+    """The path given to `egm run --stick` is passed to the machine's process."""
     shown = _ScreenOptions(mode="none", stick=tmp_path / "stick")
     (machine,) = (
         each
@@ -70,7 +70,7 @@ def test_a_file_is_passed_to_the_machine_as_its_stick(tmp_path):
 
 
 def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
-    """Two addresses alike, and the player of position 2 sat at the picture of position 1."""
+    """With two equal addresses, the player at position 2 would see the screen of position 1."""
     made = tmp_path / "two.toml"
     text = DEFAULT_CABINET.read_text(encoding="utf-8").replace("[machine]", "[machine]\npositions = 2", 1)
     made.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
@@ -107,7 +107,7 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
 
 
 def test_a_positions_drawer_shows_only_that_positions_bench_devices():
-    """The first bill acceptor of the bench is position 1's: the drawer of position 2 must not feed it."""
-    told = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
-    assert list(apply_bench_reply(View(), told).bench) == ["bill", "bill-2"]
-    assert list(apply_bench_reply(View(), told, frozenset({"bill-2"})).bench) == ["bill-2"]
+    """The first bill acceptor belongs to position 1; the drawer of position 2 must not operate it."""
+    reply = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
+    assert list(apply_bench_reply(View(), reply).bench) == ["bill", "bill-2"]
+    assert list(apply_bench_reply(View(), reply, frozenset({"bill-2"})).bench) == ["bill-2"]

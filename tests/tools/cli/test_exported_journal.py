@@ -1,4 +1,4 @@
-"""What a machine's memory shows, the exported journal shows as well: meters, levels, returns, logs, the technical sheet."""
+"""The exported journal shows the same as the memory: meters, levels, returns, logs, the technical sheet."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Whatever a person names as a file: a device, a pipe or a folder is refused, and stays what it is."""
+"""Files given as arguments: a device, a pipe or a folder is refused and not changed."""
 
 import json
 import os
@@ -17,10 +17,10 @@ def egm(*words):
 
 
 def refused(*words):
-    told = egm(*words)
-    assert told.exit_code in {1, 2}, told.output
-    assert told.exception is None or isinstance(told.exception, SystemExit), repr(told.exception)
-    return told.output
+    output = egm(*words)
+    assert output.exit_code in {1, 2}, output.output
+    assert output.exception is None or isinstance(output.exception, SystemExit), repr(output.exception)
+    return output.output
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_pipe_as_a_picture_is_refused(tmp_path):
 
 @pytest.mark.parametrize("command", READERS[:2], ids=" ".join)
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_text"),
     [
         ("a = " + "[" * 5000 + "]" * 5000, "deep"),
         ("b = 1\na = " + "9" * 5000, "line 2: a whole number has more than 64 bits"),
@@ -89,12 +89,12 @@ def test_a_pipe_as_a_picture_is_refused(tmp_path):
         ("a = " + "[" * 30 + "]" * 30, "deep"),
     ],
 )
-def test_input_too_large_for_a_parser_is_reported_as_one_error(command, text, said, tmp_path):
+def test_input_too_large_for_a_parser_is_reported_as_one_error(command, text, expected_text, tmp_path):
     file = tmp_path / "file.toml"
     file.write_text(text)
-    told = refused(*command, file)
-    assert said in told
-    assert len(told) < 2000
+    output = refused(*command, file)
+    assert expected_text in output
+    assert len(output) < 2000
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_text"),
     [
         (
             json.dumps(BACKUP | {"signature": ""}).replace('"sequence": 1', '"sequence": 1e999'),
@@ -129,12 +129,12 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
         ("\xff" * 100_000, "not a backup"),
     ],
 )
-def test_a_file_that_is_not_a_backup_is_reported_in_one_line(text, said, tmp_path):
+def test_a_file_that_is_not_a_backup_is_reported_in_one_line(text, expected_text, tmp_path):
     file = tmp_path / "file.json"
     file.write_bytes(text.encode("latin-1"))
-    told = refused(*WHOLE, file)
-    assert said in told
-    assert len(told) < 400 + len(str(file))
+    output = refused(*WHOLE, file)
+    assert expected_text in output
+    assert len(output) < 400 + len(str(file))
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
@@ -146,7 +146,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 
 
 def endless(file, *heads):
-    """A file of these lines and then one of 4 GB, which takes no room on the disk."""
+    """Create a file with these lines and then a sparse line of 4 GB."""
     with file.open("wb") as out:
         out.writelines(head + b"\n" for head in heads)
         out.truncate(1 << 32)
@@ -159,9 +159,9 @@ def test_a_line_without_end_is_read_up_to_a_limit(command, state, tmp_path, monk
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
     for known in (0, 2) if command != ("audit", "readout") else (0,):
-        told = refused(*command, endless(tmp_path / "file", *heads[:known]))
-        assert "are read" in told or "is too large" in told
-        assert f"line {known + 1}" in told or "is too large" in told
+        output = refused(*command, endless(tmp_path / "file", *heads[:known]))
+        assert "are read" in output or "is too large" in output
+        assert f"line {known + 1}" in output or "is too large" in output
 
 
 @pytest.mark.parametrize("zone", ["America", "../etc", "", "America/Nowhere", "a\0b"])
@@ -172,8 +172,8 @@ def test_an_invalid_time_zone_is_reported_with_its_line(zone, tmp_path):
     at = lines.index("[machine]") + 1
     lines.insert(at, f"time_zone = {zone!r}" if "\0" not in zone else 'time_zone = "a\\u0000b"')
     file.write_text("\n".join(lines))
-    told = refused("cabinet", "check", "--quick", "--csv", file)
-    assert f"{at + 1},machine.time_zone,yes" in told
+    output = refused("cabinet", "check", "--quick", "--csv", file)
+    assert f"{at + 1},machine.time_zone,yes" in output
     assert "machine.time_zone" in refused("run", "--cabinet", file, "--state", tmp_path / "run")
 
 
@@ -209,7 +209,7 @@ def test_a_witness_with_a_number_beyond_the_storage_limit_is_refused(witness, st
 
 
 @pytest.mark.parametrize(
-    ("head", "body", "said"),
+    ("head", "body", "expected_text"),
     [
         ("", '<path d="M0 0L9 9" stroke-dasharray="0.0001 0.0001"/>', "stroke-dasharray"),
         ("", '<path d="M0 0L9 9" style="stroke-dasharray: .1"/>', "stroke-dasharray"),
@@ -219,13 +219,13 @@ def test_a_witness_with_a_number_beyond_the_storage_limit_is_refused(witness, st
         ("", "", "no shape"),
     ],
 )
-def test_a_picture_that_would_take_too_long_to_draw_is_refused(head, body, said, tmp_path):
+def test_a_picture_that_would_take_too_long_to_draw_is_refused(head, body, expected_text, tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
     picture = tmp_path / "seven.svg"
     game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
     picture.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>')
-    assert said in refused("game", "check", game)
+    assert expected_text in refused("game", "check", game)
 
 
 WRITERS = (

@@ -1,4 +1,4 @@
-"""A cabinet file with thousands of games is refused at once; a game named again costs nothing more."""
+"""A cabinet file with thousands of games is refused at once, and a repeated game is built once."""
 
 import re
 
@@ -38,7 +38,7 @@ def check(tmp_path, *games):
 
 
 def test_more_games_than_the_limit_are_refused_without_loading_them(tmp_path, loads):
-    """`egm cabinet check` took 25 s for 10,000 names, and minutes for one name as often."""
+    """Without the limit `egm cabinet check` took 25 s for 10,000 names, and minutes for one repeated name."""
     done = check(tmp_path, *(f"none-{number}" for number in range(GAMES_MAX + 1)))
     assert done.exit_code == 1
     assert f"at most {GAMES_MAX} items" in done.output

@@ -1,4 +1,4 @@
-"""``egm keno``: exact odds of a ticket as typed, and refusals a person can act on."""
+"""``egm keno``: exact odds of a typed ticket, and refusals with their reasons."""
 
 import json
 import re
@@ -30,26 +30,26 @@ def odds(*arguments):
 
 def test_a_straight_ticket_has_the_odds_of_the_par_sheet():
     bet = next(b for b in analyse(load_game("aurora-keno")).bets if b.bet == "6 spots at 1 + northern-lights")
-    found = odds("aurora-keno", "1,2,3,4,5,6", "--bonus", "northern-lights")
-    assert found["cost_credits"] == 2
-    assert Fraction(found["return"]["exact"]) == bet.rtp
-    assert Fraction(found["variance_credits2"]["exact"]) == bet.variance
-    assert sum(Fraction(p) for p in found["distribution"].values()) == 1
-    assert odds("aurora-keno", "?6", "--bonus", "northern-lights") == found
+    ticket_odds = odds("aurora-keno", "1,2,3,4,5,6", "--bonus", "northern-lights")
+    assert ticket_odds["cost_credits"] == 2
+    assert Fraction(ticket_odds["return"]["exact"]) == bet.rtp
+    assert Fraction(ticket_odds["variance_credits2"]["exact"]) == bet.variance
+    assert sum(Fraction(p) for p in ticket_odds["distribution"].values()) == 1
+    assert odds("aurora-keno", "?6", "--bonus", "northern-lights") == ticket_odds
 
 
 def test_a_way_ticket_is_entered_with_groups_and_stakes():
-    found = odds("aurora-keno", "3,11,27/42,80@3:1,5:2", "7,8@2:5", "--draws", "3")
-    assert found["cost_credits"] == (1 + 2 + 5) * 3
+    ticket_odds = odds("aurora-keno", "3,11,27/42,80@3:1,5:2", "7,8@2:5", "--draws", "3")
+    assert ticket_odds["cost_credits"] == (1 + 2 + 5) * 3
 
 
 def test_a_distribution_too_costly_to_compute_is_reported_and_can_be_simulated():
     cards = [",".join(str((7 * i + 11 * j * (j + i)) % 80 + 1) for j in range(7)) for i in range(24)]
     good = [card for card in cards if len(set(card.split(","))) == 7][:16]
-    found = odds("archipelago-keno", *good)
-    assert found["distribution"] is None
-    assert "too costly to compute exactly" in found["notes"][0]
-    assert found["variance_credits2"] is not None
+    ticket_odds = odds("archipelago-keno", *good)
+    assert ticket_odds["distribution"] is None
+    assert "too costly to compute exactly" in ticket_odds["notes"][0]
+    assert ticket_odds["variance_credits2"] is not None
     played = odds("archipelago-keno", *good, "--games", "50")["played"]
     assert played["games"] == 50
     low, high = played["hit_interval"]
@@ -130,9 +130,9 @@ def test_a_new_definition_is_valid_and_can_be_tuned(tmp_path, family, lowest):
     assert "mine 0.1.0 is valid" in work("check", str(file))
     assert tomllib.loads(file.read_text(encoding="utf-8"))["game"]["family"] == family
     bet, key = ("5 spots at 1", "table.1.pays.5") if family == "keno" else ("star", "area.2.pays.star")
-    told = work("tune", str(file), "--return", "0.8", "--bet", bet, "--pay", key)
-    assert key in told
-    assert "->" in told
+    output = work("tune", str(file), "--return", "0.8", "--bet", bet, "--pay", key)
+    assert key in output
+    assert "->" in output
 
 
 @pytest.mark.parametrize(

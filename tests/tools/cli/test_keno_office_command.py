@@ -1,4 +1,4 @@
-"""``egm keno-office``: an evening at the desk, and what is refused in one line."""
+"""``egm keno-office``: a day's work at the desk, and refusals in one line."""
 
 import json
 import stat
@@ -128,9 +128,9 @@ def test_verification_names_a_false_payment_and_the_account_that_differs(desk, t
     with open_journal(tmp_path / "office", read_local_time) as journal:
         theft = Transfer("keno:owed", "keno:house", 25)
         journal.append(Transaction(id="theft", kind="keno.paid", transfers=(theft,), record={"number": 9}))
-    found = desk("verify", code=1)
-    assert "keno.paid: it cannot be recomputed: no ticket 9 is recorded here" in found
-    assert "account keno:owed has -25 cents" in found
+    output = desk("verify", code=1)
+    assert "keno.paid: it cannot be recomputed: no ticket 9 is recorded here" in output
+    assert "account keno:owed has -25 cents" in output
 
 
 def test_the_machine_key_is_readable_by_its_owner_alone(desk, tmp_path):

@@ -1,4 +1,4 @@
-"""``egm memory``: a new second medium is put in by somebody, and filled when the machine starts."""
+"""``egm memory``: a named person replaces the second medium, and the next start fills it."""
 
 import shutil
 
@@ -28,16 +28,16 @@ def test_a_named_person_replaces_the_second_medium_and_the_next_start_fills_it(t
     with opened(state, second) as journal:
         bill = Transaction(id="b", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),))
         journal.append(bill)
-    code, said = egm("show", *where)
+    code, output = egm("show", *where)
     assert code == 0
-    assert "both media are this machine's" in said
+    assert "both media are this machine's" in output
     shutil.rmtree(second)
     second.mkdir()
     with pytest.raises(MediumMissing):
         opened(state, second)
     assert "no medium of this machine is there" in egm("show", *where)[1]
-    code, said = egm("replace", *where, "--person", "7", "--reason", "worn out")
-    assert code == 0, said
+    code, output = egm("replace", *where, "--person", "7", "--reason", "worn out")
+    assert code == 0, output
     with opened(state, second) as journal:
         details = [e.record for e in journal.entries("event")]
     assert any(r["code"] == "memory.medium_replaced" and "7: worn out" in r["why"] for r in details)
@@ -51,13 +51,13 @@ def test_a_missing_second_folder_is_reported_as_having_no_label(tmp_path):
     opened(tmp_path, second).close()
     assert egm("show", "--state", tmp_path)[1].endswith("both media are this machine's\n")
     shutil.rmtree(second)
-    code, said = egm("show", "--state", tmp_path)
-    assert (code, said.splitlines()[-1]) == (0, f"the second medium has no label: {second}")
+    code, output = egm("show", "--state", tmp_path)
+    assert (code, output.splitlines()[-1]) == (0, f"the second medium has no label: {second}")
 
 
 def test_a_medium_in_use_is_not_overwritten(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     opened(state, second).close()
-    code, said = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")
+    code, output = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")
     assert code == 1
-    assert "in use" in said
+    assert "in use" in output

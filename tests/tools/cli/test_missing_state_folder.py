@@ -1,4 +1,4 @@
-"""A command that reads a machine's memory says that there is none where there is none, and makes no folder."""
+"""A command that reads a machine's memory reports a missing state folder and does not create it."""
 
 import pytest
 from click.testing import CliRunner

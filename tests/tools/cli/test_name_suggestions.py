@@ -1,4 +1,4 @@
-"""A name that is none is answered with those that were probably meant."""
+"""An unknown name is refused with the names that were probably meant."""
 
 import pytest
 from click.testing import CliRunner

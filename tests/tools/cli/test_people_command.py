@@ -49,8 +49,8 @@ def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp
     listed = json.loads(people("list", "--json"))
     assert [(entry["id"], entry["disabled"]) for entry in listed] == [("1", False), ("2", True)]
     people("disable", "2", "--again", "--by", "1", typed=("135790",))
-    told = json.loads(people("list", "--changes", "--json"))
-    assert [(entry["what"], entry["by"]) for entry in told] == [
+    report = json.loads(people("list", "--changes", "--json"))
+    assert [(entry["what"], entry["by"]) for entry in report] == [
         ("added", ""),
         ("added", "1"),
         ("pin", "2"),
@@ -127,7 +127,7 @@ def real_cabinet(tmp_path):
 
 @pytest.mark.parametrize("left", ["all", "roster", "badges"])
 def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, left):
-    """A state folder that was a demonstration's is refused by the machine itself, before anything is opened."""
+    """The machine refuses the state folder of a demonstration before it opens anything."""
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     load_demonstration_badges(load_cabinet(), folder, NOW)
@@ -173,11 +173,11 @@ def test_a_memory_clear_requires_two_authorised_persons_with_their_pins(people, 
         ("1", "1", ("135790", "135790"), "two different people"),
         ("A", "2", ("135790",), "number or PIN is wrong"),
     ):
-        status, said = clears(first, second, *pins)
-        assert (status, why in said) == (1, True), said
+        status, output = clears(first, second, *pins)
+        assert (status, why in output) == (1, True), output
     assert inspect_journal(tmp_path).challenge == challenge
-    status, said = clears("1", "2", "135790", "246801")
-    assert status == 0, said
+    status, output = clears("1", "2", "135790", "246801")
+    assert status == 0, output
     with open_view(tmp_path) as view:
         cleared = next(view.entries()).record["cleared"]
     assert (cleared["person"], cleared["second_person"]) == ("1", "2")
@@ -187,7 +187,7 @@ def test_a_memory_clear_requires_two_authorised_persons_with_their_pins(people, 
 def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journal(
     people, tmp_path, monkeypatch
 ):
-    """Whoever guesses at a terminal is stopped, whatever the clock says, and the machine records each try."""
+    """Guessing at a terminal locks the number whatever the clock shows; the machine records each attempt."""
     words = ("add", "3", "Eve", "--role", "mechanic", "--by")
     for _ in range(3):
         assert "number or PIN is wrong" in people(*words, "1", typed=("999999",), status=1)

@@ -1,4 +1,4 @@
-"""A port that is taken is told by its number and its option, with what to do."""
+"""A port in use is reported with its number and the option to change it."""
 
 import socket
 

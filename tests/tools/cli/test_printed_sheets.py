@@ -1,4 +1,4 @@
-"""Sheets for a stranger: whose they are, in what, and under names that people read."""
+"""Printed sheets state their machine, currency, time and readable names."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 @pytest.mark.requirement("D-21")
 def test_a_statement_names_its_machine_and_what_each_line_counts(folder):
-    """Its lines were raw keys of "minor units or times", of no machine, place, currency or time."""
+    """Regression: the lines were raw keys without machine, jurisdiction, currency or time."""
     text = run("register", "statement", "--state", folder).output
     assert text.splitlines()[0].startswith("rules monaco, amounts in minor units of EUR, entry ")
     assert text.splitlines()[0].endswith(" UTC; UTC, days end at 00:00")
@@ -48,13 +48,13 @@ def test_a_printed_readout_states_its_rules_currency_and_time(folder):
 
 @pytest.mark.parametrize("more", [["--sign"], ["--names", "us"], ["--since", __file__]])
 def test_an_option_that_by_does_not_support_is_refused(folder, more):
-    """They were left out in silence."""
+    """Regression: the options were silently ignored."""
     done = run("meters", "--by", "game", "--state", folder, *more)
     assert (done.exit_code, more[0] in done.output) == (2, True), done.output
 
 
 def test_nested_records_remain_json_in_a_spreadsheet():
-    """Nested records were flattened into a row of words without labels."""
+    """Regression: nested records were flattened into a row of words without labels."""
     steps = [{"draws": [{"bound": 6, "value": 2}], "choice": None}]
     (row,) = csv.DictReader(io.StringIO(Table(("steps", "persons"), [(steps, ("2", "3"))]).to_csv()))
     assert json.loads(row["steps"]) == steps

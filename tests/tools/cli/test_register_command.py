@@ -65,7 +65,7 @@ def test_a_register_is_the_same_from_memory_and_from_the_export(folder, tmp_path
 
 
 def change(folder, statement):
-    """In both copies: one alone is mended from the other."""
+    """Change both copies, as a single one would be repaired from the other."""
     for path in (folder / IDENTITY_FILE_NAME, folder / "second" / IDENTITY_FILE_NAME):
         with contextlib.closing(sqlite3.connect(path)) as register:
             register.execute(statement)

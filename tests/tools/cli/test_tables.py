@@ -1,4 +1,4 @@
-"""The one table of the commands: nothing is cut at any width, and JSON, CSV and terminal say the same."""
+"""The common table of the commands: nothing is truncated at any width, and JSON, CSV and text agree."""
 
 import ast
 import csv
@@ -155,7 +155,7 @@ def _functions(tree):
 
 
 def test_every_command_with_a_table_has_json_and_csv():
-    """No command draws a table in a way of its own."""
+    """All commands draw tables with the common class."""
     found = 0
     for file in sorted((ROOT / "tools/cli/commands").glob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What files and journals say steers no terminal: commands show it, and every unprinted character as an escape."""
+"""Text from files and journals never controls the terminal: unprintable characters are shown escaped."""
 
 import ast
 import json
@@ -34,13 +34,13 @@ ROOT = Path(__file__).parents[3]
 
 
 def steers(text):
-    """What in a text moves a cursor, colours, or turns a line round."""
+    """Return the characters in a text that control a terminal or its writing direction."""
     return [each for each in text if each != "\n" and unicodedata.category(each) in {"Cc", "Cf", "Cs", "Co"}]
 
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
-    """A machine's memory in which whatever may be any text is the worst there is."""
+    """A machine's memory in which every free text contains control sequences."""
     folder = tmp_path_factory.mktemp("state")
     with Journal.open(folder, now=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
 
@@ -132,7 +132,7 @@ _TABLES = {
 
 
 def test_every_process_and_command_prints_through_the_terminal_module():
-    """What is not printed through it could be obeyed by a terminal: there is no other way to print."""
+    """Text printed in any other way could contain control sequences that a terminal obeys."""
     found = {}
     last_parts = {name.rpartition(".")[2] for name in PRINTS}
     for path in sorted([*(ROOT / "tools").rglob("*.py"), *(ROOT / "egm").rglob("*.py")]):
@@ -163,6 +163,6 @@ def test_echo_and_terminal_escape_control_characters(capsys):
     echo(EVIL, fg="red")
     echo(EVIL, err=True)
     Terminal(width=200).print(f"[bold]{escape_markup(EVIL)}[/bold]", EVIL.replace("[", "("))
-    said = "".join(capsys.readouterr())
-    assert not steers(said), ascii(said)
-    assert said.count("nihton") == 4
+    output = "".join(capsys.readouterr())
+    assert not steers(output), ascii(output)
+    assert output.count("nihton") == 4

@@ -1,4 +1,4 @@
-"""The cage: every act by enrolled persons, once, with its reason; the commands around it."""
+"""The cage: acts of enrolled persons with their reasons, and its commands."""
 
 import json
 import shutil
@@ -203,7 +203,7 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
 
 
 def test_a_ticket_expired_by_an_earlier_version_can_be_revived(office, two):
-    """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
+    """With a clock that was briefly wrong, an earlier version expired every ticket permanently."""
     number = office.issued().number
     office.store.record_move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
     assert two.pay_ticket(number).reason is TicketRefusalReason.EXPIRED
@@ -232,15 +232,15 @@ def egm(tmp_path, monkeypatch):
         arguments = ["ticket", *arguments, "--state", str(tmp_path)]
         result = CliRunner().invoke(main, arguments, input=typed)
         assert result.exit_code == status, result.output
-        said = (line for line in result.output.splitlines() if not line.startswith("PIN of"))
-        return "\n".join(said) + "\n"
+        output = (line for line in result.output.splitlines() if not line.startswith("PIN of"))
+        return "\n".join(output) + "\n"
 
     return run
 
 
 @pytest.mark.requirement("H-12:a", "H-12:b", "H-12:c", "H-12:d")
 def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
-    """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
+    """For mutilated, altered, counterfeit and misprinted tickets only the number that the cashier types counts."""
     good = office.issued("good", amount_cents=4200).number
     misprinted = office.desk.prepare_ticket("jam", 4200, denomination_cents=25).number
     failed = office.desk.prepare_ticket("torn", 4200, denomination_cents=25).number
@@ -291,7 +291,7 @@ def test_the_cage_commands_require_a_correct_pin_and_the_permission(office, egm)
 def test_read_only_commands_write_nothing_whatever_the_clock_shows(
     office, egm, tmp_path, monkeypatch, command, year
 ):
-    """A clock that was wrong for seconds, while somebody looked, expired every ticket for ever."""
+    """Regression: reading with a clock that was briefly wrong expired every ticket permanently."""
     number = office.issued().number
     office.store.close()
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
@@ -356,10 +356,10 @@ def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
     office.desk.redeem_commit("r")
     office.desk.prepare_ticket("c", 700, denomination_cents=1)  # on its way: not money yet
     journal_of(tmp_path, out_cents=1500, in_cents=500)
-    told = json.loads(egm("report", "--json"))
-    assert told["owed_cents"] == {"CAD": 1000}
-    assert told["moves_verified"] == 7
-    assert {line["account"]: line["journal_cents"] for line in told["meters"] if line["journal_cents"]} == {
+    report = json.loads(egm("report", "--json"))
+    assert report["owed_cents"] == {"CAD": 1000}
+    assert report["moves_verified"] == 7
+    assert {line["account"]: line["journal_cents"] for line in report["meters"] if line["journal_cents"]} == {
         "out:voucher:cashable": 1500,
         "world:voucher_in:cashable": 500,
     }
@@ -389,12 +389,12 @@ def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, com
         (tmp_path / SECOND_FOLDER / LOG_NAME).write_bytes(b"")
     file = tmp_path / FILE_NAME
     file.write_bytes(file.read_bytes()[:left])
-    told = egm(*(word.format(number=number) for word in command), status=1)
-    assert FILE_NAME in told
-    assert "two people start a new ledger: egm ticket restore" in told
-    assert "Error: no such" not in told
-    assert "OperationalError" not in told
-    assert "DatabaseError" not in told
+    output = egm(*(word.format(number=number) for word in command), status=1)
+    assert FILE_NAME in output
+    assert "two people start a new ledger: egm ticket restore" in output
+    assert "Error: no such" not in output
+    assert "OperationalError" not in output
+    assert "DatabaseError" not in output
 
 
 @pytest.mark.requirement("H-15")
@@ -413,9 +413,9 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
     journal_of(tmp_path, out_cents=1, in_cents=500)
     assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
     office.issued("a", 1)
-    told = json.loads(egm("report", "--json"))
-    assert told["owed_cents"] == {"CAD": 1}
-    assert [line["tickets"] for line in told["sums"]] == [1]
+    report = json.loads(egm("report", "--json"))
+    assert report["owed_cents"] == {"CAD": 1}
+    assert [line["tickets"] for line in report["sums"]] == [1]
     assert "issued elsewhere" in egm("pay", back, "--person", LUC, status=1)
 
 

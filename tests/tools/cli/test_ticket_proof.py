@@ -1,4 +1,4 @@
-"""A ticket is proved from all of a machine's journals together, and from none that is not its own."""
+"""A ticket is proved from all journals of its machine together."""
 
 import contextlib
 import sqlite3
@@ -13,7 +13,7 @@ from tools.cli import main
 
 @pytest.fixture
 def cleared(tmp_path):
-    """A machine whose memory was cleared after it printed a ticket: its number, and where the old journal lies."""
+    """A machine cleared after it printed a ticket: the number, and the path of the old journal."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()
@@ -41,17 +41,17 @@ def test_a_ticket_redeemed_after_a_memory_clear_is_not_proved(cleared, tmp_path)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     rig.close()
-    status, said = prove(tmp_path, number)
+    status, output = prove(tmp_path, number)
     assert status == 1
-    assert "has redeemed it" in said
+    assert "has redeemed it" in output
 
 
 @pytest.mark.requirement("H-07")
 def test_a_proof_states_that_cage_payments_are_not_in_the_journals(cleared, tmp_path):
     number, _ = cleared
-    status, said = prove(tmp_path, number)
+    status, output = prove(tmp_path, number)
     assert status == 0
-    assert "no machine has redeemed it; cage payments are not in the journals" in said
+    assert "no machine has redeemed it; cage payments are not in the journals" in output
 
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "inside"])
@@ -69,6 +69,6 @@ def test_a_damaged_cleared_journal_is_named_and_proves_nothing(cleared, tmp_path
         data = old.read_bytes()
         old.write_bytes({"cut": data[:5000], "noise": b"\x07" * 9000}[damage])
     MachineRig(tmp_path, devices=("printer",)).boot().close()
-    status, said = prove(tmp_path, number)
+    status, output = prove(tmp_path, number)
     assert status == 1
-    assert f"cannot be read: {old.parent}" in said
+    assert f"cannot be read: {old.parent}" in output

@@ -1,4 +1,4 @@
-"""``egm tournament``: what the by-law refuses in a rules file, the notice, and the settlement."""
+"""``egm tournament``: the by-law's checks of a rules file, the notice, and the settlement."""
 
 import json
 import re
@@ -194,7 +194,7 @@ def test_unpublished_rules_must_leave_a_week_until_the_tournament(rules):
 
 @pytest.mark.requirement("L-02:b")
 @pytest.mark.parametrize(
-    ("fee", "said"),
+    ("fee", "expected_text"),
     [
         (29, "29 is less than 30 % of the side bet"),
         (30, ""),
@@ -202,11 +202,13 @@ def test_unpublished_rules_must_leave_a_week_until_the_tournament(rules):
         (101, "101 is more than the side bet"),
     ],
 )
-def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fee, said):
+def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fee, expected_text):
     file = rules(*LET_IT_RIDE, ("fee_cents = 30", f"fee_cents = {fee}"))
     result = check(file)
-    assert (result.exit_code, said in result.output) == (1 if said else 0, True), result.output
-    if not said:
+    assert (result.exit_code, expected_text in result.output) == (1 if expected_text else 0, True), (
+        result.output
+    )
+    if not expected_text:
         notice = run("notice", file, "--today", "2027-02-01", "--language", "fr").output
         assert "à même la mise supplémentaire de 1,00\xa0$" in notice
 
@@ -228,8 +230,8 @@ def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fe
 def test_the_notice_is_complete_in_both_languages(rules, language, texts):
     result = run("notice", rules(), "--language", language, "--today", "2027-02-01")
     assert result.exit_code == 0, result.output
-    said = re.sub(r"[ \n]+", " ", result.output)
-    assert [text for text in texts if text not in said] == []
+    output = re.sub(r"[ \n]+", " ", result.output)
+    assert [text for text in texts if text not in output] == []
 
 
 @pytest.mark.requirement("L-03")
@@ -238,19 +240,19 @@ def test_the_notice_states_how_unclaimed_prizes_and_odd_cents_are_divided(rules)
         ('unclaimed = "shared"', 'unclaimed = "not-awarded"'),
         ('remainders = "best-rank"', 'remainders = "in-order"'),
     )
-    said = re.sub(r"[ \n]+", " ", run("notice", file, "--today", "2027-02-01").output)
-    assert "Prizes of ranks that nobody has are not awarded." in said
-    assert "go one each to the ranks from the best down" in said
+    output = re.sub(r"[ \n]+", " ", run("notice", file, "--today", "2027-02-01").output)
+    assert "Prizes of ranks that nobody has are not awarded." in output
+    assert "go one each to the ranks from the best down" in output
 
 
 @pytest.mark.requirement("L-05")
 def test_standings_and_prizes_are_printed_to_the_cent(rules, results):
     result = run("settle", rules(), results(play(*THREE)), "--json")
     assert result.exit_code == 0, result.output
-    found = json.loads(result.output)
-    rows = [(each["rank"], each["participant"], each["prize_cents"]) for each in found["standings"]]
+    report = json.loads(result.output)
+    rows = [(each["rank"], each["participant"], each["prize_cents"]) for each in report["standings"]]
     assert rows == [(1, "P-2", 3750), (2, "P-1", 750), (3, "P-3", 1000)]
-    assert (found["sold_cents"], found["prizes_cents"], found["returned_share"]) == (15000, 5500, "11/30")
+    assert (report["sold_cents"], report["prizes_cents"], report["returned_share"]) == (15000, 5500, "11/30")
     text = run("settle", rules(), results(play(*THREE))).output
     assert "Returned: 5,500 cents, 36.66% of the fees sold." in text
 
@@ -268,9 +270,9 @@ def test_prizes_below_30_percent_are_refused_with_the_amount_to_add(rules, resul
 
 
 def test_a_cancelled_tournament_refunds_every_fee(rules, results):
-    found = json.loads(run("settle", rules(), results(play(("P-1",), ("P-2",))), "--json").output)
-    assert (found["cancelled"], found["sold_cents"], found["refunded_cents"]) == (True, 0, 10000)
-    assert found["standings"] == []
+    report = json.loads(run("settle", rules(), results(play(("P-1",), ("P-2",))), "--json").output)
+    assert (report["cancelled"], report["sold_cents"], report["refunded_cents"]) == (True, 0, 10000)
+    assert report["standings"] == []
     assert "Cancelled: fewer than 3 participants" in run("settle", rules(), results(play(("P-1",)))).output
 
 
@@ -310,14 +312,14 @@ def test_a_tie_decided_by_the_best_game_requires_it_in_the_results(rules, result
 
 @pytest.mark.requirement("L-09")
 def test_lawful_but_possibly_unintended_prizes_are_remarked(rules):
-    said = check(rules())
-    assert said.exit_code == 0
-    assert "Remark: with 3 entries, rank 3 wins 1,000 cents, more than the 750 of rank 2." in said.output
-    assert "the venue pays the difference" not in said.output
-    said = check(
+    result = check(rules())
+    assert result.exit_code == 0
+    assert "Remark: with 3 entries, rank 3 wins 1,000 cents, more than the 750 of rank 2." in result.output
+    assert "the venue pays the difference" not in result.output
+    result = check(
         rules(("participants_min = 3", "participants_min = 4"), ('share = "1/4"', 'share = "19/20"'))
     )
-    assert "rank 3 wins" not in said.output
-    assert "with 4 entries, the prizes are 21,000 cents, more than the 20,000 of the fees" in said.output
-    said = check(rules(('share = "1/4"', "amount_cents = 6000"), ("amount_cents = 1000", 'share = "1/4"')))
-    assert "with 3 entries, rank 3 wins 3,750 cents, more than the 750 of rank 2" in said.output
+    assert "rank 3 wins" not in result.output
+    assert "with 4 entries, the prizes are 21,000 cents, more than the 20,000 of the fees" in result.output
+    result = check(rules(('share = "1/4"', "amount_cents = 6000"), ("amount_cents = 1000", 'share = "1/4"')))
+    assert "with 3 entries, rank 3 wins 3,750 cents, more than the 750 of rank 2" in result.output

@@ -1,4 +1,4 @@
-"""A bench area that never ends is given up at its limit and named; the others are measured all the same."""
+"""A bench area that never ends is stopped at its limit and reported; the others are still measured."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ def measures():
 
 
 @pytest.mark.parametrize(
-    ("figures", "limit", "said"),
+    ("figures", "limit", "expected_text"),
     [
         (waits_for_ever, 5, "1 figures, and then no end within 5 s"),
         (sleeps_for_ever, 0.3, "0 figures, and then no end within 0.3 s"),
@@ -68,15 +68,15 @@ def measures():
     ],
 )
 def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
-    monkeypatch, figures, limit, said
+    monkeypatch, figures, limit, expected_text
 ):
-    """What ends by itself is given all the time it takes on a crowded computer; only the test's own limit ends it."""
+    """An area that ends by itself may take any time; only one that never ends reaches the limit of the test."""
     area(monkeypatch, "never", figures, limit)
     area(monkeypatch, "quick", measures, 200)
     monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_never", "bench_quick"])
     run = CliRunner().invoke(main, [], env={"COLUMNS": "200"})
     assert run.exit_code == 1
-    assert said in run.output
+    assert expected_text in run.output
     assert "in time" in run.output
     assert "not measured whole: never" in run.output
 
@@ -94,7 +94,7 @@ FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _modules())
 def test_every_bench_area_yields_a_first_figure(name, monkeypatch):
-    """Its first figure: an area that had stopped working was seen by nobody."""
+    """Take the first figure of each area, so that a broken one is noticed."""
     module = importlib.import_module(f"tools.dev.bench.{name}")
     monkeypatch.setattr(module, "figures", functools.partial(module.figures, **FEWER.get(name, {})))
     measured = _run_area(module)

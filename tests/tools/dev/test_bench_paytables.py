@@ -6,7 +6,7 @@ from tools.dev.bench import bench_paytables
 
 
 def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatch):
-    """A process stores the games and figures it has; a figure read from there would be no measurement."""
+    """Games and figures are cached in a process; a cached figure would measure nothing."""
     for depth in (Depth.RETURN, Depth.FULL):
         analyse(load_game("maple-classic"), depth)
     depths, work = [], ReelRules.analyse

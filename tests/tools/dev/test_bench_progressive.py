@@ -1,4 +1,4 @@
-"""The bench of the progressive link measures its hits: not its first figure alone."""
+"""The bench of the progressive link measures hits up to their locked amounts."""
 
 import asyncio
 from contextlib import closing
@@ -22,7 +22,7 @@ def broker(tmp_path):
 
 
 def test_hits_are_measured_up_to_their_locked_amounts(broker, tmp_path, monkeypatch):
-    """It waited until the bench's limit: claims are made once a level is heard, and frequent hits are held."""
+    """Regression: no claim was made before a level was received, and frequent hits were held until the limit."""
     monkeypatch.setattr(bench, "HITS", 30)
     with closing(SqliteStore(tmp_path / "levels.db")) as store:
         times_ms = asyncio.run(bench._hits_ms(broker, store))

@@ -1,4 +1,4 @@
-"""What a build holds: the product, and neither developers' tools nor the rigs of tests."""
+"""The built wheel contains the product, but no developers' tools or test rigs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""When the link campaign may call a machine at rest: not while it is dead of what it had just heard."""
+"""When the link campaign may treat a machine as settled: not while it was killed by its last message."""
 
 import asyncio
 import random

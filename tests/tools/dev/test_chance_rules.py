@@ -1,4 +1,4 @@
-"""Outcomes come from rng's service: every other source of chance is found by ruff or by the import contract."""
+"""Outcomes come from the rng service: ruff or the import contract rejects every other source of chance."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
     ],
 )
 def test_random_numbers_from_outside_the_rng_service_are_rejected_by_ruff(package, source):
-    found = subprocess.run(
+    result = subprocess.run(
         [
             *(sys.executable, "-m", "ruff", "check", "--no-cache", "--select", "TID251"),
             *("--stdin-filename", str(ROOT / package / "planted.py"), "-"),
@@ -33,12 +33,12 @@ def test_random_numbers_from_outside_the_rng_service_are_rejected_by_ruff(packag
         check=False,
         cwd=ROOT,
     )
-    assert found.returncode == 1
-    assert "TID251" in found.stdout
+    assert result.returncode == 1
+    assert "TID251" in result.stdout
 
 
 def test_each_permitted_use_of_random_bytes_states_its_purpose():
-    """Keys, tokens and salts; and what feeds rng's own generator."""
+    """Permitted uses are keys, tokens, salts and the seed material of the rng package."""
     allowed = [
         line
         for package in ("egm", "meters", "paytables", "rng")

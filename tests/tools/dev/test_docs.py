@@ -1,4 +1,4 @@
-"""The generated parts of the documents: fresh, complete, and refused where they cannot be written."""
+"""The generated parts of the documents are up to date and complete."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What docs/g2s.md names of this machine is there: kinds of entry, meters, files."""
+"""The entry kinds, meters and files that docs/g2s.md names exist."""
 
 import re
 from pathlib import Path

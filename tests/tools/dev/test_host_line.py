@@ -1,4 +1,4 @@
-"""The host's end of the wire: what it sends on each kind of line, and when it takes an answer to be over."""
+"""The host's end of a SAS line: its framing on each kind of line, and when a reply is complete."""
 
 import os
 import pty

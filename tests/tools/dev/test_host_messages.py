@@ -1,4 +1,4 @@
-"""The host's reading of the SAS tables, against frames written by hand from the public byte tables."""
+"""The host's encoding and decoding of SAS messages, compared with frames written by hand."""
 
 import tomllib
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_a_transfer_order_is_encoded_as_written_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("code", "values", "said"),
+    ("code", "values", "expected_text"),
     [
         (0x2D, {}, "game: no value"),
         (0x2D, {"game": 10_000}, "game: 10000"),
@@ -123,8 +123,8 @@ def test_a_transfer_order_is_encoded_as_written_by_hand():
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "x" * 256}, "location: 256 bytes"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_by_its_name(code, values, said):
-    with pytest.raises(LayoutError, match=said):
+def test_a_value_that_does_not_fit_is_refused_by_its_name(code, values, expected_text):
+    with pytest.raises(LayoutError, match=expected_text):
         encode_long_poll(1, code, values)
 
 
@@ -224,7 +224,7 @@ def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
 
 
 @pytest.mark.parametrize(
-    ("got", "said"),
+    ("got", "expected_text"),
     [
         (frame("01 1A 00001234")[:-1] + b"\x00", "CRC: wrong"),
         (frame("01 1A 000012"), "value: cut short"),
@@ -235,14 +235,14 @@ def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
         (frame("01 FD"), "answers poll FD, not 1A"),
     ],
 )
-def test_a_damaged_reply_states_the_reason(got, said):
+def test_a_damaged_reply_states_the_reason(got, expected_text):
     answer = decode_answer(encode_long_poll(1, 0x1A), got)
     assert answer.outcome is Outcome.DAMAGED
-    assert said in answer.error
+    assert expected_text in answer.error
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_text"),
     [
         ("01 54 05 363032 41", "cut short"),  # length says more than there is
         ("01 54 03 363032 41", "surplus"),
@@ -250,10 +250,10 @@ def test_a_damaged_reply_states_the_reason(got, said):
         ("01 54 04 36303241 FF", "surplus"),
     ],
 )
-def test_a_wrong_length_byte_is_detected(text, said):
+def test_a_wrong_length_byte_is_detected(text, expected_text):
     answer = decode_answer(encode_long_poll(1, 0x54), frame(text))
     assert answer.outcome is Outcome.DAMAGED
-    assert said in answer.error
+    assert expected_text in answer.error
 
 
 @given(

@@ -1,4 +1,4 @@
-"""``python -m tools.dev liars`` on exports that somebody brings."""
+"""``python -m tools.dev liars`` on given exports."""
 
 import json
 
@@ -35,8 +35,8 @@ def test_the_liars_command_lies_about_every_given_export(tmp_path):
         folder = tmp_path / str(positions)
         folder.mkdir()
         files.append(str(exported(folder, positions)))
-    told = CliRunner().invoke(command, ["--lies", "40", "--json", "--journals", *files])
-    assert told.exit_code == 0, told.output
-    score = json.loads(told.stdout)
+    result = CliRunner().invoke(command, ["--lies", "40", "--json", "--journals", *files])
+    assert result.exit_code == 0, result.output
+    score = json.loads(result.stdout)
     assert (score["lies"], score["undetected"]) == (40, [])
     assert "position" in score["by_what_they_touch"]

@@ -1,4 +1,4 @@
-"""Faults planted in the product: a simulated world disagrees with each, or the audit that it runs does."""
+"""Faults planted in the product: a simulated world or its audit detects each."""
 
 import re
 from dataclasses import replace
@@ -32,12 +32,12 @@ WAIT = ("language",) * 8
 
 
 def doing(*names):
-    """A script of actions of these names, each with a seed of its own, once the devices have started."""
+    """Return a script of the named actions, each with its own seed, after the devices have started."""
     return [Action(name, seed) for seed, name in enumerate(("close doors",) * 8 + names, 1)]
 
 
 def recorded(monkeypatch, change):
-    """Have the machine record every entry as ``change`` makes of it."""
+    """Make the machine record every entry as ``change`` returns it."""
     honest_post = Machine.post
 
     def post(machine, entry, details=None, **said):

@@ -1,4 +1,4 @@
-"""A calculation that is stopped goes on where it was, and only with what is of itself."""
+"""An interrupted calculation continues from its own stored results only."""
 
 import signal
 import subprocess
@@ -94,8 +94,8 @@ def test_a_proof_is_written_into_its_definition_and_leaves_no_other_file(tmp_pat
     path = tmp_path / "jacks.toml"
     text = (HOLDEM.parent / "jacks-or-better-9-6.toml").read_text()
     path.write_text(text.split("\n[proved", maxsplit=1)[0])
-    found = CliRunner().invoke(command, [str(path)], catch_exceptions=False)
-    assert found.exit_code == 0
+    result = CliRunner().invoke(command, [str(path)], catch_exceptions=False)
+    assert result.exit_code == 0
     assert (
         load_game(path).rules.definition
         == load_game(HOLDEM.parent / path.name.replace("jacks", "jacks-or-better-9-6")).rules.definition
@@ -113,16 +113,16 @@ def test_a_proof_does_not_continue_from_results_of_another_definition(tmp_path):
         part, {"definition": definition.compute_digest(data), "version of the program": compute_code_digest()}
     ).close(done=False)
     before = path.read_text()
-    found = CliRunner().invoke(command, [str(path)])
-    assert found.exit_code == 1
-    assert f"{part}: belongs to a different definition; remove the file" in found.output
+    result = CliRunner().invoke(command, [str(path)])
+    assert result.exit_code == 1
+    assert f"{part}: belongs to a different definition; remove the file" in result.output
     assert path.read_text() == before
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_an_interrupted_proof_continues_and_reports_it(tmp_path):
-    """The heaviest game, interrupted at its first line of progress, then killed at its next; it ends as it should."""
+    """The largest proof is interrupted, then killed, and still ends with the published figures."""
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().split("\n[proved", maxsplit=1)[0])
     start = [sys.executable, "-m", "tools.dev", "prove", str(path)]

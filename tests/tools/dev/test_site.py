@@ -1,4 +1,4 @@
-"""The documentation site: every document is a page of it, links work, and commands and manuals are generated."""
+"""The documentation site: every document is a page, links work, and commands and manuals are generated."""
 
 import re
 

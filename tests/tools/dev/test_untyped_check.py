@@ -1,4 +1,4 @@
-"""The count of what the type checker cannot see: it finds each way to name it."""
+"""The count of ``Any`` in annotations includes every way to write it."""
 
 from pathlib import Path
 

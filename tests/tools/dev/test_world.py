@@ -1,4 +1,4 @@
-"""Worlds: whole houses through persons, faults and power cuts; and proof that what is wrong in one is found.
+"""Worlds: simulated venues with persons, faults and power cuts, whose machine, audit and money must agree.
 
 ``python -m tools.dev world`` runs long ones. A case that failed once lies in ``tests/vectors/worlds`` and is run again here.
 """
@@ -53,7 +53,7 @@ CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json")
 
 
 def at(setup, seed, actions, cuts):
-    """The script of a seed in a house of the test's choice."""
+    """Return the script of a seed for the given cabinet."""
     return replace(create_case(seed, actions, cuts, gathers=bool(setup.gathering)), setup=setup)
 
 
@@ -88,7 +88,7 @@ def test_concurrent_acts_of_three_players_and_staff_agree_with_the_audit(tmp_pat
     [("quebec-texas-holdem-room", 2, 2), ("monaco-chemin-de-fer", 4, 3), ("quebec-super-pan-9", 2, 5)],
 )
 def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game, positions, seed):
-    """The players insert bills at the first call, and are in a round after the second, as the power is cut."""
+    """Players insert bills at the first ROUND and are in a round after the second, when the power is cut."""
     wait = ("close doors",) * 16
     names = (*wait[:4], ROUND, *wait, ROUND, *wait[:6], CUT, *wait[:12])
     script = [Action(name, 1000 * seed + number) for number, name in enumerate(names)]
@@ -114,7 +114,7 @@ def test_players_gathered_at_one_table_agree_with_their_machine_and_its_audit(tm
 @pytest.mark.timeout(900)
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-05", "S-32")
 def test_players_at_one_craps_table_agree_with_their_machine_and_its_audit(tmp_path):
-    """A pass line lay on the cloth after the point. Of bets chosen at random few are legal at craps: it takes long."""
+    """Includes a pass line bet after the point. Few random bets are legal at craps, so it needs many actions."""
     result = run_case(tmp_path, create_case(13, 2000, 20, gathers=True))
     assert result.verdict.findings == []
     assert result.verdict.games > 50
@@ -177,7 +177,7 @@ def test_a_stored_case_that_once_failed_passes(tmp_path, case):
 
 @pytest.mark.requirement("A-08")
 def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
-    """Keys, salts and evidence of a clear included, after power cuts at the same operations of the media."""
+    """The comparison includes keys, salts and the evidence of a clear, with power cuts at the same operations."""
     folder = tmp_path / "world"  # some reasons name the port, so it must be the same
     case = _with_upkeep(
         at(CabinetSetup(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4)
@@ -207,7 +207,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
 
 # ------------------------------------------------------------ what is wrong is found
 class Taken:
-    """Somebody takes a dollar out of the box of notes."""
+    """Take a dollar out of the bill box."""
 
     def __init__(self, monkeypatch):
         honest = World.describe_device
@@ -242,7 +242,7 @@ def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_store
 
 
 def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
-    """That is: a cut in these worlds does lose what was not synced."""
+    """Negative control: a power cut in these worlds loses data that was not synced."""
     monkeypatch.setattr(SimulatedMedium, "sync", lambda medium, file: None)
     assert any(
         run_and_report(

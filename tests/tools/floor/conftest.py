@@ -20,7 +20,7 @@ def postgres():
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def open_store(request, tmp_path):
-    """Opens the same store each time; every store opened is closed in the end."""
+    """Return a function that opens the same store each time; all are closed at the end."""
     opened = []
     if request.param == "sqlite":
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Time that moves a second with every look."""
+    """A clock that advances by one second with every reading."""
 
     def __init__(self) -> None:
         self._at = datetime(2026, 1, 1, tzinfo=UTC)

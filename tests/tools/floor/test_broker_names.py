@@ -1,4 +1,4 @@
-"""Who is who on the link's broker: a real Mosquitto, real certificates, and a bearer who says another's name."""
+"""Names on the link's broker: a real Mosquitto, real certificates, and a client that uses another's name."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ async def running(folder):
 
 
 def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
-    """A second client of one name ends the first: an enrolled machine that said it was the controller was it."""
+    """A second client with one name disconnects the first, so a certificate must permit only its own name."""
     lost, there = [], asyncio.Event()
 
     async def run():
@@ -80,7 +80,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
 
 
 def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_path):
-    """One certificate made up signs by the thousand, and each of them was written down."""
+    """Regression: one certificate could report thousands of invented signs, and each was stored."""
 
     async def run():
         heard = []

@@ -1,4 +1,4 @@
-"""A folder of certificates: what was cut is finished, what was revoked stays revoked, what is no good is told."""
+"""A folder of certificates: interrupted work is completed, revocations last, and invalid files are reported."""
 
 import os
 import sys
@@ -75,7 +75,7 @@ _WRITES = {"os.rename", "os.remove", "os.mkdir"}
 
 
 def cut(do, folder, write):
-    """In a process of its own: lose the power before this write of ``do``; whether there was so late a one."""
+    """Cut the power before the given write of ``do`` in a process; return whether that write occurred."""
     child = os.fork()
     if child:
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -116,10 +116,10 @@ def test_an_interrupted_revocation_is_completed_by_the_next_run(tmp_path):
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
         old = read(folder / "EGM-1.crt")
         was = cut(lambda folder=folder: revoke_certificate(folder, "EGM-1", NOW), folder, write)
-        begun = listed(folder)
+        revoked_serials = listed(folder)
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
-        assert listed(folder) == begun
-        assert (read(folder / "EGM-1.crt").public_key() != old.public_key()) is bool(begun)
+        assert listed(folder) == revoked_serials
+        assert (read(folder / "EGM-1.crt").public_key() != old.public_key()) is bool(revoked_serials)
         if not was:
             break
     assert write > 3
@@ -164,32 +164,32 @@ def test_an_authority_that_has_signed_is_not_replaced(tmp_path):
 
 def test_a_serial_given_twice_is_certified_once_and_an_existing_one_is_reported(tmp_path):
     egm("certificates", tmp_path, "EGM-1", "EGM-1")
-    kept = (tmp_path / "EGM-1.crt").read_bytes()
+    before_bytes = (tmp_path / "EGM-1.crt").read_bytes()
     assert "machine EGM-1 already has its certificate" in egm("certificates", tmp_path, "EGM-1", "EGM-2")
-    assert (tmp_path / "EGM-1.crt").read_bytes() == kept
+    assert (tmp_path / "EGM-1.crt").read_bytes() == before_bytes
     whole(tmp_path, "EGM-1", "EGM-2")
 
 
 @pytest.mark.parametrize("host", ["a b", "", "-a", 'a"b'])
 def test_a_broker_certificate_requires_a_valid_host(tmp_path, host):
-    said = egm("certificates", tmp_path / "keys", "--host", host, code=1)
-    assert "neither a host name nor an address" in said
+    output = egm("certificates", tmp_path / "keys", "--host", host, code=1)
+    assert "neither a host name nor an address" in output
     assert not (tmp_path / "keys").exists()
 
 
 def test_an_empty_secret_key_file_is_reported(tmp_path):
     (tmp_path / KEY_FILE).touch(0o600)
-    said = egm("certificates", tmp_path, code=1)
-    assert f"{KEY_FILE}: the key has 0 bytes" in said
-    assert "put a copy of the right one back" in said
+    output = egm("certificates", tmp_path, code=1)
+    assert f"{KEY_FILE}: the key has 0 bytes" in output
+    assert "put a copy of the right one back" in output
 
 
 def test_a_stick_without_a_request_is_reported(tmp_path):
     egm("certificates", tmp_path / "keys")
     (tmp_path / "stick").write_bytes(bytes(1 << 15))
     egm("enrol", tmp_path / "keys", tmp_path / "stick", "--prepare")
-    said = egm("enrol", tmp_path / "keys", tmp_path / "stick", "--key", "0", code=1)
-    assert "the stick holds no request of a machine" in said
+    output = egm("enrol", tmp_path / "keys", tmp_path / "stick", "--key", "0", code=1)
+    assert "the stick holds no request of a machine" in output
 
 
 # ------------------------------------------------------------------------------------------------ wrong clocks

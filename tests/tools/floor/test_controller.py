@@ -132,7 +132,7 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
 
 @pytest.mark.requirement("I-14:b")
 def test_the_check_detects_a_level_that_contradicts_its_ledger_or_win_register(floor, controller):
-    """A level that is even in itself, with a contribution or a hit that nobody made."""
+    """The level is consistent in itself but has a contribution or a hit that was never recorded."""
     floor.give("EGM-1", 1)
     right = floor.record()
     grown, won = right.level.add_contribution(STAKE), right.level.pay_hit()[1]
@@ -240,10 +240,10 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
 @pytest.mark.requirement("I-15")
 def test_a_repeated_message_gets_the_same_reply_and_changes_nothing(floor):
     controller = floor.controller
-    told = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
-    first = controller.take(told)
+    messages = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
+    first = controller.take(messages)
     before = controller.list_level_records(), controller.read_win_register(), _events(controller)
-    assert controller.take(told) == first
+    assert controller.take(messages) == first
     assert (controller.list_level_records(), controller.read_win_register(), _events(controller)) == before
 
 
@@ -357,7 +357,7 @@ def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(fl
 
 @pytest.mark.requirement("I-01", "I-06")
 def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
-    """A new share of each wager, a new base and a new ceiling wait for the win."""
+    """A new increment, base and ceiling take effect after the next win."""
     shown_terms = floor.record().level.terms
     changed = level(base_cents=2_000_00, increment=Fraction(1, 10), ceiling_cents=9_000_00)
     floor.controller.open_levels([changed])
@@ -475,7 +475,7 @@ def _now():
 
 
 def _when_free(dsn):
-    """The store, as soon as nobody works on it any more."""
+    """Return the store as soon as it is free."""
     from tools.floor.progressive.postgres import PostgresStore
 
     while True:
@@ -527,7 +527,7 @@ def test_the_check_detects_an_altered_contribution(floor, amount):
 
 @pytest.mark.requirement("I-08")
 def test_the_check_detects_money_that_is_in_no_pool_of_a_level(floor):
-    """The contributions and the register agree, but the level's own pools do not add up."""
+    """Contributions and win register agree, but the pools of the level do not add up."""
     floor.give("EGM-1", 1)
     store = floor.controller._store
     ((text,),) = store.run("SELECT record FROM level")
@@ -555,7 +555,7 @@ def _held(controller):
 @pytest.mark.requirement("I-14", "I-15")
 @pytest.mark.parametrize("shown_cents", [1_000_00, 10**8, 2**62])
 def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, shown_cents):
-    """One machine reported 1,000,000.00 paid of an award of 20.00, and every machine's level lost its growth."""
+    """Regression: one report of 1,000,000.00 paid on an award of 20.00 removed all growth of the level."""
     for sequence in range(1, 31):
         floor.give("EGM-1", sequence)
     floor.give("EGM-2", 1)

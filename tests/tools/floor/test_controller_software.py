@@ -1,4 +1,4 @@
-"""A progressive controller holds its software against the signed manifest before it serves anybody."""
+"""A progressive controller verifies its software against the signed manifest before it serves."""
 
 import sqlite3
 
@@ -32,17 +32,17 @@ def shipped(tmp_path_factory):
 
 
 def served(shipped, folder, *more):
-    """What ``egm progressive serve`` says; there are no certificates, so none of them ever listens."""
+    """Return the output of ``egm progressive serve`` without certificates, so that it never listens."""
     levels, store = folder / "levels.toml", folder / "controller.db"
     if not levels.exists():
         levels.write_text(LEVELS)
-    said = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *more)
+    output = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *more)
     kinds = []
     if store.exists():
         base = sqlite3.connect(store)
         kinds = [row[0] for row in base.execute("SELECT kind FROM event")]
         base.close()
-    return said, kinds
+    return output, kinds
 
 
 @pytest.mark.requirement("I-08", "A-09")
@@ -50,20 +50,20 @@ def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     (tmp_path / "levels.toml").write_text(LEVELS)
     shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
-    said, kinds = served(shipped, tmp_path, *signed)
-    assert "certificates" in said
+    output, kinds = served(shipped, tmp_path, *signed)
+    assert "certificates" in output
     assert kinds[:2] == ["software_verified", "opened"]
     altered = shipped.root / "egm" / "progressive" / "level.py"
     whole = altered.read_bytes()
     data = bytearray(whole)
     data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
     altered.write_bytes(bytes(data))
-    said, kinds = served(shipped, tmp_path, *signed)
+    output, kinds = served(shipped, tmp_path, *signed)
     altered.write_bytes(whole)
-    assert said.startswith("1 ")
-    assert "the software differs from the signed software: egm/progressive/level.py" in said
+    assert output.startswith("1 ")
+    assert "the software differs from the signed software: egm/progressive/level.py" in output
     assert kinds[-1] == "software_altered"
-    said, kinds = served(shipped, tmp_path)
+    output, kinds = served(shipped, tmp_path)
     assert kinds[-1] == "software_not_verified"
     assert served(shipped, tmp_path, "--manifest", shipped.manifest_file)[0].startswith("2 ")
 
@@ -85,9 +85,9 @@ def test_the_level_file_and_its_custom_games_are_verified_too(shipped, tmp_path,
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     assert "differs from the signed software" not in served(shipped, tmp_path, *signed)[0]
     (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")
-    said, _ = served(shipped, tmp_path, *signed)
-    assert "the software differs from the signed software" in said or "altered" in said
-    assert changed in said
+    output, _ = served(shipped, tmp_path, *signed)
+    assert "the software differs from the signed software" in output or "altered" in output
+    assert changed in output
 
 
 @pytest.mark.requirement("I-08")
@@ -95,8 +95,8 @@ def test_a_controller_whose_record_does_not_add_up_does_not_serve(tmp_path):
     levels, store = tmp_path / "levels.toml", tmp_path / "controller.db"
     levels.write_text(LEVELS)
     arguments = ["serve", str(levels), "--certificates", str(tmp_path), "--store", str(store)]
-    said = CliRunner().invoke(command, arguments).output
-    assert "certificates" in said  # of which there are none: it would serve
+    output = CliRunner().invoke(command, arguments).output
+    assert "certificates" in output  # of which there are none: it would serve
     base = sqlite3.connect(store)
     assert base.execute("SELECT kind FROM event").fetchall()[0] == ("software_not_verified",)
     base.execute("INSERT INTO contribution VALUES ('EGM-1', 'grand', 1, 25, '1', '0')")

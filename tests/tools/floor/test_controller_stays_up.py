@@ -1,4 +1,4 @@
-"""No message and no restart of a store's server ends the controller; systemd keeps its program up."""
+"""No message and no restart of the database server ends the controller; systemd restarts its process."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ EXTREME = [
 
 @pytest.mark.requirement("I-15")
 def test_extreme_messages_are_answered_and_change_no_level(floor):
-    """Long odds, stakes, amounts, sequences and parts ended the controller: their refusal was too long."""
+    """Regression: extreme values ended the controller because the refusal was too long to send."""
     before = floor.record().level
     for message in EXTREME:
         (answer,) = _say(floor, **message)
@@ -118,7 +118,7 @@ def test_a_message_beyond_the_storage_limits_is_rejected_with_a_short_reason(flo
 
 @pytest.mark.requirement("I-15")
 def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(floor, monkeypatch):
-    """Whatever is wrong in one machine's message, the levels that all machines feed go on."""
+    """An error in one machine's message must not stop the levels of the others."""
     counted = Controller._count_contribution
 
     def faulty(self, session, made):
@@ -145,7 +145,7 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
 
 @pytest.mark.requirement("I-15")
 def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
-    """A reason of 585 characters ended the controller at every repeat of the claim, for good."""
+    """Regression: a reason of 585 characters ended the controller at every repeat of the claim."""
     floor.give("EGM-2", 1)
     assert isinstance(floor.claim("EGM-2", "a", 1), Award)
     assert floor.claim("EGM-2", "b", 1).reason is RefusalReason.CLAIM_HELD
@@ -156,7 +156,7 @@ def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
 
 
 def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
-    """A part of a level that is less than one minor unit is worth nothing; giving it back is no defect."""
+    """A share below one minor unit is awarded as 0; returning it must not be reported as a defect."""
     grown = level(base_cents=5)
     chance = module.replace(grown.chance, shares={Fraction(1, 10): Fraction(1, 100)})
     controller.open_levels([module.replace(grown, id="tiny", chance=chance)])
@@ -176,7 +176,7 @@ def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
 @pytest.mark.slow
 @pytest.mark.requirement("I-07")
 def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, monkeypatch):
-    """The program said what it had lost, and ended; every linked level was down until somebody came."""
+    """Regression: the controller ended when its database restarted, and every linked level was down."""
     dsn = postgres.create_database("restarted")
     certify_for_ever(monkeypatch)
     make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())

@@ -1,4 +1,4 @@
-"""One machine's certificate does not empty a level: what chance can hardly have made waits for two people."""
+"""Improbable hits of one machine are held until two persons have decided."""
 
 from contextlib import closing
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ def level(name="grand", **changes):
 
 
 class Machine:
-    """One enrolled machine, and what it says."""
+    """One enrolled machine and its messages."""
 
     def __init__(self, controller, definition):
         self.controller = controller
@@ -83,8 +83,8 @@ def test_a_claim_without_a_wager_is_refused_and_recorded(machine):
     assert machine.claim("free", after=0).reason is RefusalReason.NO_WAGER
     assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_EARLY
     assert machine.controller.read_win_register() == ()
-    ((_, _, told),) = machine.events("refused")
-    assert told["reason"] == "no_wager"
+    ((_, _, details),) = machine.events("refused")
+    assert details["reason"] == "no_wager"
 
 
 @pytest.mark.requirement("I-14", "I-15")
@@ -124,7 +124,7 @@ def test_hits_more_frequent_than_their_odds_are_held_for_two_persons(machine):
     assert machine.claim("c3", after=5).reason is RefusalReason.CLAIM_DIFFERS
     assert machine.claim("c4", after=5).reason is RefusalReason.CLAIM_DECLINED
     assert machine.claim("c5", after=6).reason is RefusalReason.CLAIM_HELD
-    assert [told["ruling"] for _, _, told in machine.events("ruled")] == ["award", "decline"]
+    assert [details["ruling"] for _, _, details in machine.events("ruled")] == ["award", "decline"]
     machine.controller.check()
 
 
@@ -167,7 +167,7 @@ def test_improbable_hits_are_detected_also_after_long_play():
 
 
 def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
-    """The bound is on one test; a life of two thousand hits, a little luckier than its odds, never meets it."""
+    """The bound applies to each test; two thousand hits slightly above the odds never reach it."""
     assert not is_improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
 
 

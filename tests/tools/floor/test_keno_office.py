@@ -1,4 +1,4 @@
-"""The Keno office: tickets recorded before their draw, draws held for all of them, claims paid once."""
+"""The Keno office: tickets are recorded before their draw, draws are held for all of them, claims paid once."""
 
 import json
 from contextlib import suppress
@@ -299,7 +299,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
 
 @pytest.mark.requirement("M-04", "M-06")
 def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_numbers(venue):
-    """The recorded draws, played by the machine's game with the ticket as its wager, pay the same."""
+    """The recorded draws are replayed by the machine's game with the ticket as the wager."""
     bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
     requests = [
         {"selections": [{"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}}], "bonuses": bonuses},
@@ -345,7 +345,7 @@ def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
 
 @pytest.mark.requirement("M-16")
 def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
-    """A random evening: after every step the accounts are those of the tickets, and at its end nothing is owed."""
+    """After every random act the accounts equal the tickets; at the end nothing is owed."""
     dice, sold, paid_out = Random(11), [], 0
     for step in range(150):
         act = dice.randrange(8)
@@ -398,7 +398,7 @@ def test_an_office_is_opened_once_for_a_game_that_it_can_sell(venue, tmp_path):
 
 
 class TestVerification:
-    """Every entry is recomputed from the journal; whatever is recorded otherwise is named."""
+    """Every entry is recomputed from the journal, and a difference is reported."""
 
     @pytest.fixture
     def evening(self, venue):
@@ -461,7 +461,7 @@ class TestVerification:
         assert kind in next(iter_findings(evening.journal, evening.game))
 
     def change(self, journal, patch, kind, make):
-        """Let the journal give the first entry of a kind as it never was."""
+        """Make the journal return a changed first entry of a kind."""
         entries, changed = [*journal.entries()], []
         for entry in entries:
             if entry.kind == kind and not changed:

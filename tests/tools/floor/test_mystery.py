@@ -1,4 +1,4 @@
-"""Mystery levels of a controller: drawn and sealed beforehand, won by exactly one wager; on both stores."""
+"""Mystery levels of a controller: drawn and committed beforehand, won by exactly one wager; on both stores."""
 
 import json
 from contextlib import contextmanager
@@ -78,7 +78,7 @@ class Floor:
         return self.tell(machine, self.contribution(machine, self.made[machine]))
 
     def until_won(self, *machines):
-        """Wagers in turn until one wins: the machine, and what it was told."""
+        """Wager in turn until a machine wins; return it and the answer it received."""
         for _ in range(MOST):
             for machine in machines:
                 answer = self.give(machine)
@@ -121,8 +121,8 @@ def floor(at_the_ceiling):
 @pytest.mark.requirement("I-10", "I-14", "I-17")
 def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(floor):
     (sealed,) = floor.controller.list_values()
-    winner, told = floor.until_won("EGM-1", "EGM-2")
-    (won,) = told.won
+    winner, answer_won = floor.until_won("EGM-1", "EGM-2")
+    (won,) = answer_won.won
     assert (won.sequence, won.order) == (floor.made[winner], 1)
     assert 100 < won.amount_cents <= 105
     assert won.trigger.commitment == sealed.commitment
@@ -241,8 +241,8 @@ def test_a_change_of_a_mysterys_chance_requires_another_level(floor):
 
 @pytest.mark.requirement("I-11", "I-14:a")
 def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
-    winner, told = floor.until_won("EGM-1")
-    floor.commit(winner, told.won[0], way="void")
+    winner, answer_won = floor.until_won("EGM-1")
+    floor.commit(winner, answer_won.won[0], way="void")
     assert floor.record().level.shown_cents == 105  # all of it came back; what is above is the overflow
     assert floor.record().level.overflow > 0
     floor.controller.check()
@@ -251,8 +251,10 @@ def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
 
 
 def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager(floor):
-    winner, told = floor.until_won("EGM-1")
-    floor.commit(winner, told.won[0], way="void")  # back it comes: to the ceiling, the rest to the overflow
+    winner, answer_won = floor.until_won("EGM-1")
+    floor.commit(
+        winner, answer_won.won[0], way="void"
+    )  # back it comes: to the ceiling, the rest to the overflow
     assert floor.give("EGM-1").won[0].amount_cents == 105
     assert floor.record().level.shown_cents == 105  # the overflow has filled the new prize
     assert floor.give("EGM-1").won[-1].amount_cents == 105
@@ -276,7 +278,7 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
 
 @pytest.mark.requirement("I-08")
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "expected_text"),
     [
         ("", ""),
         (
@@ -286,20 +288,20 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
         ("DELETE FROM turn WHERE place > {won}", "contributions, but the level shows"),
     ],
 )
-def test_a_rewritten_win_register_is_detected(floor, sql, said):
-    _, told = floor.until_won("EGM-1")
+def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
+    _, answer_won = floor.until_won("EGM-1")
     floor.give("EGM-1")
-    won = told.won[0]
+    won = answer_won.won[0]
     store = floor.controller._store
-    if not said:  # another secret in the place of the one committed to
+    if not expected_text:  # another secret in the place of the one committed to
         ((record,),) = store.run("SELECT record FROM prize WHERE claim = ?", won.claim)
         data = json.loads(record)
         data["trigger"]["salt"] = "f" * 64
         store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim)
-        said = "does not match the commitment"
+        expected_text = "does not match the commitment"
     else:
         store.run(sql.format(won=won.sequence))
-    with pytest.raises(MysteryError, match=said):
+    with pytest.raises(MysteryError, match=expected_text):
         floor.controller.check()
 
 

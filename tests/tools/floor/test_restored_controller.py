@@ -1,4 +1,4 @@
-"""A controller whose store was put back to an older copy, with machines that went on meanwhile: it plays again."""
+"""A controller restored from an older copy of its store, with machines that continued meanwhile, recovers."""
 
 import random
 import sqlite3
@@ -64,7 +64,7 @@ class House:
         copy.close()
 
     def put_back(self, name):
-        """The older copy takes the store's place, and nobody's connection to the broker ends."""
+        """Replace the store by the older copy while all connections to the broker remain."""
         self.store.close()
         for old in self.folder.glob("levels.db*"):
             old.unlink()
@@ -95,7 +95,7 @@ class House:
             return [held.claim for held in session.list_held_claims() if not held.ruling]
 
     def in_order(self):
-        """Every machine shows what the controller holds, and what was paid is what the level paid.
+        """Check that every machine shows the controller's amount and that payments equal the level's.
 
         A controller cannot know of an award that only its lost records have: persons confirm the payment.
         """
@@ -128,7 +128,7 @@ class Wire:
 @pytest.mark.requirement("I-07", "I-09", "I-14")
 @pytest.mark.parametrize("seed", range(12))
 def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_machines(tmp_path, seed):
-    """It was refused for ever ("the amount decreased from 1501 to 1500, but no fall was counted"): hits are locked again in another order."""
+    """Regression: it was refused ("the amount decreased from 1501 to 1500, but no fall was counted"): hits are locked again in another order."""
     dice = random.Random(seed)
     house = House(tmp_path, ["A", "B"])
     house.pass_seconds(3)
@@ -162,7 +162,7 @@ def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_mach
 
 @pytest.mark.requirement("I-07")
 def test_a_machine_rejoins_when_the_controllers_values_start_again(tmp_path):
-    """It noticed only when its connection ended."""
+    """Regression: the machine noticed only when its connection ended."""
     house = House(tmp_path, ["A"])
     house.pass_seconds(2)
     house.copy("older.db")
@@ -180,7 +180,7 @@ def test_a_machine_rejoins_when_the_controllers_values_start_again(tmp_path):
 @pytest.mark.requirement("I-02", "I-07")
 @pytest.mark.parametrize("hours", [-2, 0, 2])
 def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_clock(tmp_path, hours):
-    """A sign stayed dark, and a machine stale if the clock was behind: both waited for higher sequences."""
+    """Regression: sign and machine waited for higher sequences and showed no amount if the clock was behind."""
     house = House(tmp_path, ["A"])
     sign = Sign(("TOP",))
     house.listeners.append(sign)
@@ -201,7 +201,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_c
 
 
 def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
-    """Its own controller is the only one it hears, and nothing stands on it any more that could fall."""
+    """The sign receives from one controller and shows no amount, so that fewer falls are acceptable."""
     sign = Sign()
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
     assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), SILENT_NS)
@@ -226,7 +226,7 @@ def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends()
 
 @pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
 def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
-    """One such value, and every true one after it was "6 falls after" it for ever."""
+    """Regression: after one such value every true one was refused."""
     for listener in (LinkedLevelFeeder(POOL), Sign()):
         listener.update_value(_value("a", 1, 2000, falls=5), 0)
         assert "more than is possible" in listener.update_value(_value("a", 2, 1500, falls=falls), 1)

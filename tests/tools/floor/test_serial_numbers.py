@@ -1,4 +1,4 @@
-"""A machine's serial is one thing wherever it comes in, and nothing else names a file or enters a list."""
+"""A machine's serial number has one valid form wherever it is entered."""
 
 import contextlib
 import sqlite3
@@ -46,14 +46,14 @@ def test_a_valid_serial_number_is_admitted_and_requested_unchanged(tmp_path):
 def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
     egm("certificates", tmp_path / "one", "EGM-1")
     egm("certificates", tmp_path / "two")
-    kept = (tmp_path / "one" / "EGM-1.crt").read_bytes()
+    before_bytes = (tmp_path / "one" / "EGM-1.crt").read_bytes()
     assert "is not the name of a certificate in" in egm("revoke", tmp_path / "two", "../one/EGM-1", code=1)
-    assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == kept
+    assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == before_bytes
 
 
 @pytest.mark.parametrize("made", [b"", b"no database at all", None])
 def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_path, made):
-    """An empty file, any file, another program's database: by every command that reads one."""
+    """Every command refuses an empty file, any other file and another program's database."""
     path = tmp_path / "levels.db"
     if made is None:
         with contextlib.closing(sqlite3.connect(path)) as base:
@@ -67,7 +67,7 @@ def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_p
 
 
 def test_a_store_of_an_earlier_version_is_reported_and_not_changed(tmp_path):
-    """One made before a table was: by every command that reads one, until a controller works on it again."""
+    """Every command refuses a store without a newer table until a controller has opened and extended it."""
     path = tmp_path / "levels.db"
     SqliteStore(path).close()
     with contextlib.closing(sqlite3.connect(path)) as base:

@@ -1,4 +1,4 @@
-"""The floor sign: never above what was told, never back without a fall, and no amount it does not know."""
+"""The floor sign: never above the received amount, never lower without a fall, and never an unknown amount."""
 
 import asyncio
 import os
@@ -49,7 +49,7 @@ def amount(sign, now_ns):
     )
 )
 def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
-    """Values grow and fall, come late, twice and out of order; the sign is read between any two."""
+    """Values rise, fall, arrive late, twice and out of order; the sign is read between any two."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     said = [told(0, true)]
     sign.update_value(said[0], now)

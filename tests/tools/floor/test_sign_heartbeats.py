@@ -1,4 +1,4 @@
-"""The heartbeat of the signs: a controller knows which show their amounts, and records when one does not."""
+"""The heartbeat of signs: a controller stores which show their amounts, and records when one does not."""
 
 import asyncio
 import json
@@ -216,15 +216,15 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
     asyncio.run(run())
     asked = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db"), "--json"])
     assert asked.exit_code == 1
-    found = json.loads(asked.output)
-    assert [(sign["id"], sign["status"]) for sign in found["signs"]] == [("sign-1", "silent")]
-    assert found["levels"] == {"grand": 100000}
+    report = json.loads(asked.output)
+    assert [(sign["id"], sign["status"]) for sign in report["signs"]] == [("sign-1", "silent")]
+    assert report["levels"] == {"grand": 100000}
     shown = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db")])
     assert re.search(r"sign-1\s.*silent", shown.output)
 
 
 async def _forge(broker):
-    """A machine beats in the name of a sign: the broker lets nothing of it through."""
+    """Send a heartbeat of a sign from a machine; the broker must block it."""
     slot = broker.create_link_slot("EGM-1")
     sent = asyncio.Event()
 
@@ -267,8 +267,8 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])
     assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output
     assert re.search(r"EGM-2 +never", shown.output)
-    told = CliRunner().invoke(command, ["status", "--store", str(path), "--json"])
-    assert [machine["heard_at"] is None for machine in json.loads(told.output)["machines"]] == [False, True]
+    result = CliRunner().invoke(command, ["status", "--store", str(path), "--json"])
+    assert [machine["heard_at"] is None for machine in json.loads(result.output)["machines"]] == [False, True]
 
 
 def test_forgetting_an_unknown_sign_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""The Debian package: whole, the same each time, and a cabinet on a fresh Debian."""
+"""The Debian package: complete, reproducible, and a cabinet on a fresh Debian."""
 
 import configparser
 import importlib.util
@@ -49,10 +49,10 @@ def test_each_unit_starts_a_module_isolated_and_confined(path):
 
 
 def test_a_later_commit_is_a_later_version():
-    """apt upgrades by the version alone: at every commit it was the project's, and nothing was upgraded."""
-    said = [deb.format_version(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
-    assert len({*said}) == 3
-    for before, after in itertools.pairwise(said):
+    """apt compares versions only; with the same version for every commit nothing would be upgraded."""
+    versions = [deb.format_version(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
+    assert len({*versions}) == 3
+    for before, after in itertools.pairwise(versions):
         assert (
             subprocess.run(["dpkg", "--compare-versions", before, "lt", after], check=False).returncode == 0
         )
@@ -70,7 +70,7 @@ def test_the_screens_unit_has_a_watchdog_and_always_restarts():
 
 
 def test_the_screens_unit_allows_ten_minutes_to_the_first_frame():
-    """On a slow computer its watchdog ended it after two minutes, before its first frame, and so each time."""
+    """Regression: on a slow computer the watchdog ended the screen after two minutes, before its first frame."""
     assert unit(FOLDER / "open-egm-screen.service")["Service"]["TimeoutStartSec"] == "10min"
 
 
@@ -128,12 +128,12 @@ def test_the_package_requires_a_python_it_has_wheels_for():
 
 
 def test_the_documents_linked_from_the_readme_are_in_the_package():
-    found = [str(page) for page in deb.list_pages()]
+    pages = [str(page) for page in deb.list_pages()]
     text = (deb._SOURCE_ROOT / "README.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", text))
     assert {"egm/CABINET-FILE.md", "docs/image.md"} <= linked
-    assert linked <= set(found)
-    assert not [page for page in found if page.startswith(("tests/", ".venv", "build"))]
+    assert linked <= set(pages)
+    assert not [page for page in pages if page.startswith(("tests/", ".venv", "build"))]
 
 
 def test_a_missing_build_tool_is_reported(tmp_path, monkeypatch):

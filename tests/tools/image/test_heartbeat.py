@@ -1,4 +1,4 @@
-"""systemd's watchdog is fed by a machine that makes progress, and by no other."""
+"""Only a machine that makes progress feeds systemd's watchdog."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from egm.links.systemd import notify_systemd
 
 @pytest.fixture
 def systemd(monkeypatch):
-    """The socket of a systemd that wants to hear something every 80 ms."""
+    """The socket of a systemd whose watchdog expects a message every 80 ms."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind("\0open-egm-test-heartbeat")
         listening.settimeout(60)

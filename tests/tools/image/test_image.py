@@ -1,4 +1,4 @@
-"""The image on an emulated computer: its picture, its devices, what was changed in it, and what tries to get in.
+"""The image on an emulated computer: its picture, its devices, tampering and intrusion.
 
 The computer is QEMU's, without hardware virtualisation; the simulated devices stand outside it, on its serial
 ports. What is asked is seen from outside alone: the picture on the guest's display, and what the devices did.
@@ -137,7 +137,7 @@ def test_a_clock_set_to_1970_is_reported_to_staff(tmp_path, built):
 
 
 def tampered(cabinet, partition, within=0):
-    """The disk of a computer that is off, with one byte of a partition written over."""
+    """Overwrite one byte of a partition while the computer is off."""
     (disk, *_) = (one.split("file=")[1] for one in cabinet.disks)
     at = builder.compute_partition_offsets()[partition] + within
     subprocess.run(("qemu-io", "-c", f"write -q -P 0x5a {at} 1", "-f", "qcow2", disk), check=True)
@@ -169,7 +169,7 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
 
 
 def released(built, folder, number, more=""):
-    """A signed update like the image in ``built``, whose kernel is told ``more`` words."""
+    """Return a signed update like the image in ``built`` with ``more`` kernel parameters."""
     key = read_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
         release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")

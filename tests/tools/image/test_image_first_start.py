@@ -1,4 +1,4 @@
-"""A computer set up by hand at its display, and enrolled by the floor's stick; then its cabinet file is changed.
+"""A computer set up at its display and enrolled with the floor's stick, whose cabinet file is then changed.
 
 Every page is waited for on the guest's own display, and touched where it is drawn there.
 """

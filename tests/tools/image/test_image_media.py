@@ -1,4 +1,4 @@
-"""A medium of a whole computer that is missing, takes nothing, is full or dies: the display says so, no money is taken.
+"""A medium of a whole computer that is missing, read-only, full or failed: it is displayed and no money is accepted.
 
 The words are read off the guest's own display. Afterwards the media hold what they held, and the computer comes up.
 """
@@ -35,7 +35,7 @@ def computer(tmp_path_factory):
 
 
 def starting_until(computer, code):
-    """The display says that it is starting, until it says this; for how long, in seconds."""
+    """Wait until the display shows the given fault after the start; return the seconds."""
     lines, seen = initramfs_lines("show"), []
 
     def other():
@@ -52,7 +52,7 @@ def starting_until(computer, code):
 
 
 def told(computer, code, why=""):
-    """The display says it, and no money is taken."""
+    """Check that the display shows the fault and that no money is accepted."""
     computer.until(lambda: says(computer.picture(), code, why), f"{code} on the display", every_s=5)
     before = computer.hand("bill").state["stacked_cents"]
     computer.hand("bill", "insert", amount_cents=BILL_CENTS)

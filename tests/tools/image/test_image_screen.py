@@ -1,4 +1,4 @@
-"""A screen of a whole computer that hangs, dies again and again, or lives for a little while at a time.
+"""A screen of a whole computer that hangs or fails repeatedly.
 
 The image has a root shell on a virtual console (``--debug``), by which its screen's program is laid hands on;
 ``EGM_DEBUG_IMAGE`` names a folder with such an image that is built already, else one is built.
@@ -40,7 +40,7 @@ def cabinet(tmp_path):
 
 
 def takes(cabinet):
-    """Whether a bill that is put in stays; it is one whose credit is left on the machine."""
+    """Insert a bill and return whether it is accepted; its credit stays on the machine."""
     before = cabinet.hand("bill").state["stacked_cents"]
     cabinet.hand("bill", "insert", amount_cents=BILL_CENTS)
     time.sleep(5)
@@ -49,7 +49,7 @@ def takes(cabinet):
 
 
 def stopped(cabinet, name):
-    """The display says that no screen shows the machine, and no money is taken."""
+    """Check that the display reports a missing screen and that no money is accepted."""
     cabinet.until(lambda: cabinet.hand("bill").state["status"] == "disabled", "the acceptor is off")
     assert not takes(cabinet)
     cabinet.until(

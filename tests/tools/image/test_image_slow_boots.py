@@ -1,4 +1,4 @@
-"""Boots of an image's computer that is slowed inside QEMU: no reset, and a medium that comes late is taken up.
+"""Boots of an image's computer that is slowed inside QEMU: no reset, and a late medium is used.
 
 Only the emulated computer is slowed: it has one processor, disks that are throttled, or a processor whose every
 instruction takes a fixed time of the guest's own clock, so that the guest and its watchdog see a slow computer

@@ -1,4 +1,4 @@
-"""How long an image's computer takes from power to its attract picture, by stage, beside a bare boot of its kernel.
+"""The time of an image's computer from power to attract picture by stage, compared with a bare boot of its kernel.
 
 Each stage is seen from outside: what the firmware says, who has the disks, how far they were read and written, and
 what the display shows. ``pytest -m slow -s`` prints them with the load of the computer below.

@@ -1,4 +1,4 @@
-"""A medium that comes after the check: looked for again, mounted, and the machine started on it."""
+"""A medium that appears after the check is mounted, and the machine is started on it."""
 
 import os
 import socket
@@ -63,7 +63,7 @@ def test_a_medium_present_at_boot_changes_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("bad_tries", [0, 2])
 def test_a_late_medium_is_mounted_and_checked_and_the_machine_started(tmp_path, monkeypatch, bad_tries):
-    """The display said that the machine goes on by itself, and nothing ever looked again."""
+    """Regression: the display announced that the machine continues, but the medium was not checked again."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries)
     computer.look_again()
     mount = update._find_mount_unit(computer.path)
@@ -78,7 +78,7 @@ def test_a_late_medium_is_mounted_and_checked_and_the_machine_started(tmp_path, 
 
 
 def test_a_medium_mounted_after_systemctl_returned_is_prepared_before_the_start(tmp_path, monkeypatch):
-    """The machine found a medium that others may read, and said that its cabinet file cannot be used."""
+    """Regression: the machine started before the permissions of the medium were set and refused its file."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, is_slow=True)
     computer.look_again()
     steps = [step if step == "checked" else step[:2] for step in computer.done]
@@ -106,7 +106,7 @@ def test_a_second_medium_present_at_boot_restarts_nothing(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("bad_tries", [0, 2])
 def test_a_late_second_medium_is_mounted_and_the_machine_restarted(tmp_path, monkeypatch, bad_tries):
-    """It stayed out of service until somebody switched it off and on."""
+    """Regression: the machine stayed out of service until it was switched off and on."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries, label="egm-state-2")
     computer.take_second()
     mount = ("systemctl", "start", update._find_mount_unit(computer.path))
@@ -150,7 +150,7 @@ def test_the_awaited_media_are_those_mounted_by_fstab():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the update's units are root's")
 def test_the_update_reads_no_more_in_the_machines_folder_than_the_machine_may():
-    """Its token may be a link to a file of root's: it was read, and said to whoever had made the link."""
+    """Regression: a token that linked to a file of root was read and disclosed."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
         Path(folder).chmod(0o755)
         _steal(Path(folder))

@@ -1,4 +1,4 @@
-"""The screens are another user than the machine: what systemd's own tools make of the package's files, and live.
+"""The screens run as another user than the machine, verified with systemd's own tools and live.
 
 The processes run here as the units start them, in a mount namespace with what the units show them; systemd
 itself runs in the slow test of the package.
@@ -71,8 +71,8 @@ def test_users_and_folders_are_created_and_the_units_are_valid(root):
     }
     assert seen == {"open-egm": (0o700, MACHINE, MACHINE), "run": (0o2710, MACHINE, SCREENS)}
     units = [name for name in deb._TARGET_BY_FILE if name.endswith((".service", ".socket", ".target"))]
-    said = run("systemd-analyze", "verify", "--man=no", f"--root={root}", *units).stderr
-    assert [line for line in said.splitlines() if "open-egm" in line] == []
+    output = run("systemd-analyze", "verify", "--man=no", f"--root={root}", *units).stderr
+    assert [line for line in output.splitlines() if "open-egm" in line] == []
 
 
 #: What a unit with `TemporaryFileSystem=` and `BindReadOnlyPaths=` sees of the machine's folder.

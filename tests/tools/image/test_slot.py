@@ -1,4 +1,4 @@
-"""Slots and bundles: only what was signed, whole and newer is installed; one changed byte is found."""
+"""Slots and bundles: only signed, complete and newer releases are installed; one changed byte is detected."""
 
 import io
 import json
@@ -110,7 +110,7 @@ def test_a_bundle_with_altered_content_leaves_an_empty_slot(released, empty):
 
 
 class PowerGone(Exception):
-    """The plug is pulled between two pieces."""
+    """The power is cut between two pieces."""
 
 
 @pytest.mark.parametrize("pieces", range(1, 5))
@@ -152,7 +152,7 @@ def test_the_slot_first_in_the_boot_order_is_found_and_none_on_a_new_computer(or
 
 @pytest.mark.parametrize("cut", [1, 4096, 400_000])
 def test_a_truncated_signed_release_changes_no_slot(released, empty, tmp_path, monkeypatch, cut):
-    """Its signature is good, and the slot was emptied before its end was missed: without a word, and for nothing."""
+    """Regression: the fallback slot was emptied before the truncation of a validly signed bundle was noticed."""
     install(released, empty)
     before = (empty.esp.read_bytes(), empty.root.read_bytes())
     running = Slot(tmp_path / "esp-a", tmp_path / "root-a")

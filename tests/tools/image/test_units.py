@@ -1,4 +1,4 @@
-"""What the image lays over the package's units, and what starts it."""
+"""The image's overrides of the package's units."""
 
 import shutil
 import subprocess
@@ -67,8 +67,8 @@ def test_the_images_own_units_are_confined_and_valid(tmp_path):
         ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", *named],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
-    told = [line for line in done.stderr.splitlines() if "egm-" in line and "is not executable" not in line]
-    assert told == []
+    output = [line for line in done.stderr.splitlines() if "egm-" in line and "is not executable" not in line]
+    assert output == []
     for name in named:
         seen = subprocess.run(
             ["systemd-analyze", "security", "--offline=yes", f"--root={tmp_path}", "--threshold=60", name],
@@ -78,7 +78,7 @@ def test_the_images_own_units_are_confined_and_valid(tmp_path):
 
 
 def test_the_image_contains_only_the_packages_of_its_own_python(tmp_path):
-    """The root also held those for another Debian release's Python, which nothing there can run."""
+    """Regression: the image also contained the packages of another Debian release's Python."""
     libraries = tmp_path / "opt/open-egm/lib"
     for name in ("python3.11", "python3.13"):
         (libraries / name / "site-packages").mkdir(parents=True)

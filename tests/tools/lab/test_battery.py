@@ -1,4 +1,4 @@
-"""The statistical tests: their exact distributions, what they catch, and how a family is judged."""
+"""The statistical tests: their exact distributions, the defects they detect, and the judgement of a family."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -270,7 +270,7 @@ class TestRetest:
         assert streams.seed == 3
 
     def test_a_chance_finding_is_retested_once_and_the_second_run_decides(self) -> None:
-        """A defect in the first run only, as a rare chance would have it."""
+        """The defect is in the first run only, like a rare chance finding."""
         turns = iter([PLANTED_DEFECTS["modulo-bias"], draw_honestly])
 
         def in_turn(draws: BulkDraws, game: Numbers | Selection, plays: int) -> np.ndarray:

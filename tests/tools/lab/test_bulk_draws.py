@@ -1,4 +1,4 @@
-"""The bulk path draws the scalar path's numbers from the same bytes."""
+"""The bulk path draws the same numbers from the same bytes as the scalar path."""
 
 import io
 import random

@@ -14,7 +14,7 @@ from tools.lab.certification.finding import Case, Status
 
 
 def findings(game, **awards):
-    """What the rules find, under a profile whose ``[awards]`` says so."""
+    """Return the findings of the rules under a profile with these ``[awards]``."""
     profile = load_profile("quebec-casino")
     profile = profile.model_copy(update={"awards": profile.awards.model_copy(update=awards)})
     case = Case(game, game.id, analyse(game, Depth.VOLATILITY), profile, Walk("case"), 0)
@@ -109,8 +109,8 @@ def test_a_game_with_only_one_win_or_no_draw_fails():
 def test_a_prize_hidden_behind_a_higher_one_fails():
     pays = parse(read_source("maple-classic"))["stage"]["base"]["pay"]
     hidden = [*pays, {"pattern": ["loon", "loon", "loon"], "pay": 1, "id": "hidden"}]
-    found = failed(findings(changed("maple-classic", "stage", "base", "pay", to=hidden)))
-    assert found["prizes-at-every-bet"].endswith("no result wins base hidden")
+    failures = failed(findings(changed("maple-classic", "stage", "base", "pay", to=hidden)))
+    assert failures["prizes-at-every-bet"].endswith("no result wins base hidden")
 
 
 @pytest.mark.requirement("B-09", "B-10", "B-17")
@@ -118,8 +118,8 @@ def test_a_stop_displayed_but_never_drawn_fails_and_an_unequal_one_is_noted():
     strips = parse(read_source("maple-classic"))["stage"]["base"]["strips"]
     even = [[1] * len(strip.split()) for strip in strips]
     never = [[0, *even[0][1:]], *even[1:]]
-    found = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
-    assert found["depicted-odds"] == "base, reel 1: 1 of 24 stops are displayed but never drawn"
+    failures = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
+    assert failures["depicted-odds"] == "base, reel 1: 1 of 24 stops are displayed but never drawn"
     rare = [even[0], [5, *even[1][1:]], even[2]]
     noted = findings(changed("maple-classic", "stage", "base", "weights", to=rare))
     assert failed(noted) == {}
@@ -144,5 +144,5 @@ def test_a_profile_may_require_every_prize_at_every_bet():
 def test_a_feature_that_no_bet_leads_to_fails():
     data = parse(read_source("maple-classic"))
     data["stage"]["lost"] = {"kind": "wheel", "items": [{"credits": 1000}, {"credits": 1}]}
-    found = failed(findings(build_game(data, "test")))
-    assert found["stages-played"] == "lost: no bet leads to this stage"
+    failures = failed(findings(build_game(data, "test")))
+    assert failures["stages-played"] == "lost: no bet leads to this stage"

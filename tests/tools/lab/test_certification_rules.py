@@ -1,4 +1,4 @@
-"""Rules a game is held against in certification, on real definitions and on ones made to break them."""
+"""Rules of certification, on real definitions and on ones made to break them."""
 
 import itertools
 import random

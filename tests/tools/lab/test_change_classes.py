@@ -1,4 +1,4 @@
-"""``egm certify --against``: a theme, a notice, or the whole approval; never less than the change is."""
+"""``egm certify --against`` classifies a change: theme, notice or full approval."""
 
 import json
 
@@ -13,7 +13,7 @@ OLD = "maple-classic"
 
 
 def said(tmp_path, *swaps):
-    """The class and the paths of what a copy with these texts exchanged asks for."""
+    """Return the class of change and the changed paths of a copy with texts exchanged."""
     text = read_source(OLD).path.read_text(encoding="utf-8")
     for before, after in swaps:
         assert before in text
@@ -22,8 +22,8 @@ def said(tmp_path, *swaps):
     path.write_text(text, encoding="utf-8")
     result = CliRunner().invoke(main, ["certify", str(path), "--against", OLD, "--json"])
     assert result.exit_code == 0, result.output
-    (told,) = json.loads(result.output)
-    return told["class"], {change["path"] for change in told["changes"]}
+    (report,) = json.loads(result.output)
+    return report["class"], {change["path"] for change in report["changes"]}
 
 
 TITLE = ('en = "Maple Classic"', 'en = "Birch Classic"')

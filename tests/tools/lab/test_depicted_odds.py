@@ -1,4 +1,4 @@
-"""Certification gives every number of every draw to a game, and wants each card, ball, face and part as it is."""
+"""Certification tries every number of every draw: each card, ball, face and part must be as likely as depicted."""
 
 import importlib
 
@@ -83,8 +83,8 @@ def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
 
 
 def test_the_finding_states_how_many_drawn_numbers_were_tried():
-    (found,) = depicted_odds(case_of("quebec-three-card-poker"))
-    assert found.evidence == (
+    (finding,) = depicted_odds(case_of("quebec-three-card-poker"))
+    assert finding.evidence == (
         "297 drawn numbers tried: each piece is as likely as with the real object (bank card n, player card n)"
     )
 
@@ -93,13 +93,13 @@ def test_the_finding_states_how_many_drawn_numbers_were_tried():
 def test_a_pack_without_a_card_fails(monkeypatch):
     case = case_of("quebec-war")
     monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
-    (found,) = depicted_odds(case)
-    assert found.status is Status.FAIL
-    assert found.evidence == "seat 0: drawn from 306 numbers, but 52 pieces are depicted"
+    (finding,) = depicted_odds(case)
+    assert finding.status is Status.FAIL
+    assert finding.evidence == "seat 0: drawn from 306 numbers, but 52 pieces are depicted"
 
 
 class TestBetsTogether:
-    """A bias that no bet shows by itself is shown by all of them."""
+    """A bias that is not significant in any single bet is detected in all of them together."""
 
     def case(self, monkeypatch, away):
         """Simulations whose bets are so many standard errors from their exact returns."""
@@ -125,20 +125,20 @@ class TestBetsTogether:
 
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_all_deviate_one_way_fail_together(self, monkeypatch):
-        found = self.case(monkeypatch, [2.0])
-        assert {status for status, _ in found[:-1]} == {Status.PASS}
-        assert found[-1][0] is Status.FAIL
-        assert "bets together: z +" in found[-1][1]
+        findings = self.case(monkeypatch, [2.0])
+        assert {status for status, _ in findings[:-1]} == {Status.PASS}
+        assert findings[-1][0] is Status.FAIL
+        assert "bets together: z +" in findings[-1][1]
 
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_deviate_both_ways_fail_together(self, monkeypatch):
-        found = self.case(monkeypatch, [3.0, -3.0])
-        assert {status for status, _ in found[:-1]} == {Status.PASS}
-        assert found[-1][0] is Status.FAIL
+        findings = self.case(monkeypatch, [3.0, -3.0])
+        assert {status for status, _ in findings[:-1]} == {Status.PASS}
+        assert findings[-1][0] is Status.FAIL
 
     def test_bets_that_deviate_within_chance_pass(self, monkeypatch):
-        found = self.case(monkeypatch, [1.0, -0.8])
-        assert {status for status, _ in found} == {Status.PASS}
+        findings = self.case(monkeypatch, [1.0, -0.8])
+        assert {status for status, _ in findings} == {Status.PASS}
 
     @pytest.mark.requirement("R-10")
     def test_too_few_games_to_judge_any_bet_fail(self):

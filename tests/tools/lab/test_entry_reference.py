@@ -1,4 +1,4 @@
-"""The entry reference: every field of every record has a meaning, and every type is in words."""
+"""The entry reference: every field of every record has a meaning, and every type a description."""
 
 import dataclasses
 from collections.abc import Mapping

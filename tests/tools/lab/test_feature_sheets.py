@@ -1,4 +1,4 @@
-"""Every feature has its sheet: complete, exact, and printed in every form."""
+"""Every feature has a sheet: complete, exact, and printed in every format."""
 
 import csv
 import io
@@ -31,9 +31,9 @@ def column(sheet, name):
 
 @pytest.mark.requirement("R-04")
 def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
-    found, _ = sheets("archipelago-keno")
+    sheets_by_name, _ = sheets("archipelago-keno")
     pays = {t.spots: t.pays for t in load_game("archipelago-keno").rules.definition.table}
-    tables = {n: s for n, s in found.items() if n.startswith("Keno, ")}
+    tables = {n: s for n, s in sheets_by_name.items() if n.startswith("Keno, ")}
     assert len(tables) == len(pays)
     for name, sheet in tables.items():
         spots = int(name.split()[1])
@@ -42,9 +42,9 @@ def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
         assert sum(column(sheet, "probability")) == 1
         won = sum(n * comb(spots, c) * comb(80 - spots, 20 - c) for c, n in pays[spots].items())
         assert sum(column(sheet, "return")) == Fraction(won, comb(80, 20))
-    facts = dict(found["Keno"]["facts"])
+    facts = dict(sheets_by_name["Keno"]["facts"])
     assert facts["field"] == "20 of 80 numbers, without replacement"
-    level = dict(found["Progressive level lighthouse"]["facts"])
+    level = dict(sheets_by_name["Progressive level lighthouse"]["facts"])
     assert level == {
         "name": "Lighthouse / Phare",
         "won by": "a way of 8 spots that catches 8",
@@ -58,8 +58,8 @@ def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
 
 @pytest.mark.requirement("R-04")
 def test_a_keno_sheet_states_each_limit_and_the_price_of_a_bonus():
-    found, _ = sheets("aurora-keno")
-    facts = dict(found["Keno"]["facts"])
+    sheets_by_name, _ = sheets("aurora-keno")
+    facts = dict(sheets_by_name["Keno"]["facts"])
     limits = ("stakes, credits a way", "most selections a ticket", "most groups a way selection")
     limits += ("most draws a ticket", "most a ticket may cost a draw, credits")
     assert [facts[name] for name in limits] == ["1, 2, 5, 10", 4, 10, 20, 200]
@@ -70,9 +70,12 @@ def test_a_keno_sheet_states_each_limit_and_the_price_of_a_bonus():
 
 @pytest.mark.requirement("R-04")
 def test_every_progressive_level_states_all_its_parameters():
-    found, analysis = sheets(THREE)
+    sheets_by_name, analysis = sheets(THREE)
     (bet,) = analysis.bets
-    won = {name: dict(found[f"Progressive level {name}"]["facts"]) for name in ("top", "luck", "mystery")}
+    won = {
+        name: dict(sheets_by_name[f"Progressive level {name}"]["facts"])
+        for name in ("top", "luck", "mystery")
+    }
     assert won["top"]["won by"] == "a prize that gives it"
     assert won["luck"]["won by"] == "chance of its own, 1 in 200 games"
     assert won["mystery"]["won by"].startswith("its meter reaching a secret amount")
@@ -84,7 +87,7 @@ def test_every_progressive_level_states_all_its_parameters():
     (linked, *_) = (sheet for name, sheet in sheets("lantern-harbour")[0].items() if "level" in name)
     assert dict(linked["facts"])["kept by"] == "a controller, for linked machines"
     for share in bet.progressives:
-        (row,) = found[f"Progressive level {share.level}"]["rows"]
+        (row,) = sheets_by_name[f"Progressive level {share.level}"]["rows"]
         exact = [Fraction(c["exact"]) for c in row[2:]]
         both = share.rtp_at_reset + share.increment
         assert row[:2] == [bet.bet, bet.cost_credits]
@@ -93,8 +96,8 @@ def test_every_progressive_level_states_all_its_parameters():
 
 @pytest.mark.requirement("R-04", "C-20")
 def test_the_double_up_has_a_sheet_round_by_round():
-    found, analysis = sheets("orchard-picnic", Depth.FULL)
-    sheet = found["Double-up"]
+    sheets_by_name, analysis = sheets("orchard-picnic", Depth.FULL)
+    sheet = sheets_by_name["Double-up"]
     assert column(sheet, "round") == [1, 2, 3, 4, 5]
     assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
     assert column(sheet, "return of the win") == [1] * 5
@@ -109,11 +112,13 @@ def test_the_double_up_has_a_sheet_round_by_round():
 @pytest.mark.requirement("R-04")
 @pytest.mark.parametrize("name", list_library_games())
 def test_every_feature_of_every_library_game_has_a_sheet(name):
-    found, analysis = sheets(name)
+    sheets_by_name, analysis = sheets(name)
     for bet in analysis.bets:
         for feature in bet.features:
-            assert name == "river-wheel" or any(s.startswith(f"Feature {feature.feature}") for s in found)
-    for sheet in found.values():
+            assert name == "river-wheel" or any(
+                s.startswith(f"Feature {feature.feature}") for s in sheets_by_name
+            )
+    for sheet in sheets_by_name.values():
         if "share" in sheet["columns"]:
             assert sum(column(sheet, "share")) == 1
 
@@ -121,22 +126,22 @@ def test_every_feature_of_every_library_game_has_a_sheet(name):
 @pytest.mark.requirement("R-04")
 @pytest.mark.parametrize("name", ["seven-rivers", "hold-fast", "aurora-keno", "river-wheel"])
 def test_the_feature_sheets_are_in_every_output_format(name):
-    found, _ = sheets(name)
+    sheets_by_name, _ = sheets(name)
     run = CliRunner()
     text = run.invoke(main, ["par", name]).output
     rows = list(csv.reader(io.StringIO(run.invoke(main, ["par", name, "--csv"]).output)))
     whole = json.loads(run.invoke(main, ["par", name, "--json"]).output)
-    assert [s["sheet"] for s in whole["feature_sheets"]] == list(found)
-    for sheet in found:
+    assert [s["sheet"] for s in whole["feature_sheets"]] == list(sheets_by_name)
+    for sheet in sheets_by_name:
         assert sheet in text
         assert any(row[1] == sheet for row in rows if row)
 
 
 @pytest.mark.requirement("R-04")
 def test_the_wheel_sheet_counts_every_part():
-    found, _ = sheets("river-wheel")
-    assert sum(column(found["Wheel"], "parts")) == 54
-    assert sum(column(found["Wheel"], "probability")) == 1
+    sheets_by_name, _ = sheets("river-wheel")
+    assert sum(column(sheets_by_name["Wheel"], "parts")) == 54
+    assert sum(column(sheets_by_name["Wheel"], "probability")) == 1
 
 
 @pytest.mark.requirement("C-23")
@@ -149,8 +154,8 @@ def test_the_sheet_prints_the_odds_that_the_jurisdiction_requires(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert text.count("odds shown to the player") == 4
     assert "1 in 27,000,000.00" in text
-    told = CliRunner().invoke(main, ["par", str(LONG)]).output
-    assert "shown to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(told.split())
+    output = CliRunner().invoke(main, ["par", str(LONG)]).output
+    assert "shown to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(output.split())
 
 
 def test_the_returns_at_reset_and_with_increments_are_stated_separately():
@@ -162,22 +167,22 @@ def test_the_returns_at_reset_and_with_increments_are_stated_separately():
 
 @pytest.mark.requirement("P-10", "C-10")
 def test_games_with_choices_state_the_returns_of_best_and_worst_play():
-    found, analysis = sheets("hold-fast")
+    sheets_by_name, analysis = sheets("hold-fast")
     for bet in analysis.bets:
         assert bet.worst_rtp < bet.rtp
-        sheet = found[f"Reels held at bet {bet.bet}, base"]
+        sheet = sheets_by_name[f"Reels held at bet {bet.bet}, base"]
         facts = dict(sheet["facts"])
         assert Fraction(facts["mean credits of the best strategy"]["exact"]) == bet.mean_credits
         assert Fraction(facts["mean credits of the worst"]["exact"]) == bet.worst_rtp * bet.cost_credits
         often, then = column(sheet, "how often"), column(sheet, "mean credits then")
         assert sum(often) == 1
         assert sum(p * mean for p, mean in zip(often, then, strict=True)) == bet.mean_credits
-    said = " ".join(CliRunner().invoke(main, ["par", "hold-fast"]).output.split())
-    assert f"of the worst choices {float(100 * analysis.bets[0].worst_rtp):.4f} %" in said
+    output = " ".join(CliRunner().invoke(main, ["par", "hold-fast"]).output.split())
+    assert f"of the worst choices {float(100 * analysis.bets[0].worst_rtp):.4f} %" in output
 
 
 class NoDrawError(Exception):
-    """Somebody asked for chance."""
+    """A random number was requested."""
 
 
 class NoDraw:
@@ -188,7 +193,7 @@ class NoDraw:
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
 def test_no_decision_or_result_precedes_the_first_draw(name):
-    """Also where all is chosen by the player: nothing can be known before the first draw."""
+    """Also in games that start with a choice of the player, nothing is decided before the first draw."""
     game = load_game(name)
     for bet in game.bet_options:
         with pytest.raises(NoDrawError):

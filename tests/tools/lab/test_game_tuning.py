@@ -1,4 +1,4 @@
-"""``egm game new`` and ``tune``, as a designer uses them: the file that is written is the game that was found."""
+"""``egm game new`` and ``tune``: the written file is the game that was found."""
 
 import re
 import tomllib
@@ -55,8 +55,8 @@ def test_a_template_has_no_warnings(tmp_path):
     ],
 )
 def test_a_family_without_a_template_starts_from_its_plainest_game(family, plainest, tmp_path):
-    said = run("game", "new", tmp_path / "cards.toml", "--family", family)
-    assert f"a copy of {plainest};" in said
+    output = run("game", "new", tmp_path / "cards.toml", "--family", family)
+    assert f"a copy of {plainest};" in output
     assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
 
 
@@ -78,8 +78,8 @@ def test_copied_figures_are_rejected_after_a_rule_changes(tmp_path):
 def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine):
     before = mine.read_text(encoding="utf-8")
     for goal in ("0.92", "0.85", "0.95"):
-        said = run("game", "tune", mine, "--return", goal)
-        assert "->" in said
+        output = run("game", "tune", mine, "--return", goal)
+        assert "->" in output
         assert mine.read_text(encoding="utf-8") == before
     run("game", "tune", mine, "--return", "0.92", "--write")
     assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR_DISTANCE
@@ -89,16 +89,16 @@ def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine
 
 
 def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
-    """Of a game whose coins have columns of their own the lowest alone was tuned, and the others left."""
+    """Regression: only the lowest bet was tuned if bets have their own pay columns."""
     mine = tmp_path / "mine.toml"
     run("game", "new", mine, "--from", "seven-rivers")
-    said = run("game", "tune", mine, "--return", "0.88", "--write")
+    output = run("game", "tune", mine, "--return", "0.88", "--write")
     data = parse(read_source(mine))
     returns = compute_bet_returns(data)
     assert list(returns) == ["one", "two", "three"]
     assert all(abs(rtp - Fraction(88, 100)) <= NEAR_DISTANCE for rtp in returns.values())
     for name, rtp in returns.items():
-        assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", said)
+        assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", output)
     run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
     assert [
         abs(rtp - Fraction(9, 10)) <= NEAR_DISTANCE
@@ -122,17 +122,19 @@ def test_tuned_strips_and_hit_frequency_are_written(mine, tmp_path):
 
 def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):
     before = mine.read_bytes()
-    said = run(
+    output = run(
         "game", "tune", mine, "--return", "0.05", "--pay", "stage.base.pay.0.pays.3", "--write", code=1
     )
-    assert "no pay there is low enough" in said
-    said = run("game", "tune", mine, "--return", "0.9", "--pay", "stage.base.pay.3.pays.3", "--write", code=1)
-    assert "not reached: the return wanted is 90.0000 %, the nearest found" in said
+    assert "no pay there is low enough" in output
+    output = run(
+        "game", "tune", mine, "--return", "0.9", "--pay", "stage.base.pay.3.pays.3", "--write", code=1
+    )
+    assert "not reached: the return wanted is 90.0000 %, the nearest found" in output
     assert mine.read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected_text"),
     [
         (("--return", "2"), "--return: 2 is 200.0000 %, the machine would lose"),
         (("--return", "92"), "--return: 92 is 9200.0000 %"),
@@ -147,10 +149,10 @@ def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):
         (("--return", "0.9", "--strips", "--stage", "attic"), "stage.attic"),
     ],
 )
-def test_an_invalid_goal_is_refused_by_its_option(mine, options, said):
+def test_an_invalid_goal_is_refused_by_its_option(mine, options, expected_text):
     result = CliRunner().invoke(main, ["game", "tune", str(mine), *options])
     assert result.exit_code in {1, 2}
-    assert said in " ".join(result.output.split())
+    assert expected_text in " ".join(result.output.split())
 
 
 def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchanged(tmp_path):
@@ -164,8 +166,8 @@ def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchange
         assert {**theirs, "game": 0} == {**mine, "game": 0}
         assert load_game(file).digest != load_game(name).digest
     library_file = read_source("maple-classic").path.read_bytes()
-    said = run("game", "tune", "maple-classic", "--return", "0.9", "--write", code=2)
-    assert "is a game of the library" in said
+    output = run("game", "tune", "maple-classic", "--return", "0.9", "--write", code=2)
+    assert "is a game of the library" in output
     assert read_source("maple-classic").path.read_bytes() == library_file
     assert "not in the library" in run("game", "new", tmp_path / "x.toml", "--from", "waltz", code=1)
     assert "is not a valid id" in run("game", "new", tmp_path / "x.toml", "--id", "my game", code=1)
@@ -196,12 +198,12 @@ def test_tuning_keeps_the_order_of_the_pays():
     data = parse(read_source("maple-classic"))
     keys = list_pay_keys(data)
     for goal in ("0.8", "0.95"):
-        found = tune_pays(data, Fraction(goal), keys)
-        assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR_DISTANCE
-        pairs = sorted((get_value_at(data, k), get_value_at(found, k)) for k in keys)
+        tuned = tune_pays(data, Fraction(goal), keys)
+        assert abs(compute_rtp(tuned) - Fraction(goal)) <= NEAR_DISTANCE
+        pairs = sorted((get_value_at(data, k), get_value_at(tuned, k)) for k in keys)
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 
 
 def test_an_unknown_profile_is_refused_before_anything_is_done():
-    said = run("game", "check", "maple-classic", "--jurisdiction", "narnia", code=1)
-    assert said.startswith("Error: jurisdiction profile narnia: not in the library; there are: generic, ")
+    output = run("game", "check", "maple-classic", "--jurisdiction", "narnia", code=1)
+    assert output.startswith("Error: jurisdiction profile narnia: not in the library; there are: generic, ")

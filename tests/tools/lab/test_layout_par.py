@@ -22,8 +22,8 @@ def test_the_sheet_of_a_layout_combines_its_bets():
     (bet,) = sheet["bets"]
     assert bet["return"]["exact"] == "182/185"  # (8 x 73/74 + 2 x 36/37) / 10
     assert bet["cost_credits"] == 10
-    said = run("par", GAME, "--bet", "red=8")
-    assert "return if every stake is left in prison at zero: 98.63 %" in said
+    output = run("par", GAME, "--bet", "red=8")
+    assert "return if every stake is left in prison at zero: 98.63 %" in output
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_invalid_bets_of_a_layout_are_refused(bets, why):
 
 @pytest.mark.requirement("C-05")
 def test_a_table_bet_below_the_floor_of_its_jurisdiction_is_named(tmp_path):
-    said = run("par", "quebec-sic-bo", "--bet", "double-3=1", "--jurisdiction", "quebec-casino", code=1)
-    assert "66.66" in said
-    said = run("par", "quebec-sic-bo", "--bet", "small=5", "--jurisdiction", "quebec-vlt")
-    assert "97.22" in said
+    output = run("par", "quebec-sic-bo", "--bet", "double-3=1", "--jurisdiction", "quebec-casino", code=1)
+    assert "66.66" in output
+    output = run("par", "quebec-sic-bo", "--bet", "small=5", "--jurisdiction", "quebec-vlt")
+    assert "97.22" in output

@@ -1,4 +1,4 @@
-"""The manuals hold every fault, event, page and form of the machine, in both languages, on paper and on the screen."""
+"""The manuals contain every fault, event, page and form of the machine in both languages."""
 
 import re
 from itertools import islice
@@ -31,9 +31,9 @@ EFFECTS = {
 
 
 def printed(audience, language):
-    said = CliRunner().invoke(main, ["manual", audience, "--language", language])
-    assert said.exit_code == 0, said.output
-    return said.output
+    result = CliRunner().invoke(main, ["manual", audience, "--language", language])
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def rows(page, texts, chapter):
@@ -47,7 +47,7 @@ def rows(page, texts, chapter):
 
 
 def roles(texts, permission):
-    """Who may, as the manual lists them."""
+    """Return the permitted roles as the manual lists them."""
     held = [role for role in Role if permission is None or permission in find_permissions(role)]
     return "; ".join(texts.say(f"manual.role.{role.value}") for role in held)
 
@@ -57,32 +57,32 @@ def roles(texts, permission):
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_every_fault_page_and_form_is_in_the_manual(audience, language):
     texts, page = Texts(language), printed(audience, language)
-    found = rows(page, texts, "faults")
+    page_rows = rows(page, texts, "faults")
     for code in list_fault_codes():
-        shown, remedy, _, clears, _ = found[code]
+        shown, remedy, _, clears, _ = page_rows[code]
         assert shown == texts.say(f"tilt.text.{code}")
         assert remedy == texts.say(f"manual.remedy.{code}")
         assert clears == texts.say(f"manual.clears.{get_fault_definition(code).cleared_by}")
     for code, effect in EFFECTS.items():
-        assert found[code][2] == texts.say(f"manual.effect.{effect}")
-    found = rows(page, texts, "menu")
+        assert page_rows[code][2] == texts.say(f"manual.effect.{effect}")
+    page_rows = rows(page, texts, "menu")
     for entry in SERVICE_MENU.pages:
-        row = found[texts.say(f"service.menu.{entry.id}")]
+        row = page_rows[texts.say(f"service.menu.{entry.id}")]
         assert row[2] == roles(texts, entry.permission)
-    found = rows(page, texts, "forms")
+    page_rows = rows(page, texts, "forms")
     for form in SERVICE_MENU.forms:
-        row = found[texts.say(f"form.{form.id}.title")]
+        row = page_rows[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
         assert all(
             texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.submission_guards
         )
-    found = rows(page, texts, "meters")
+    page_rows = rows(page, texts, "meters")
     for meter in METERS:
-        assert found[meter.name][0] == texts.format_code_text("meter_name", meter.name)
-    found = rows(page, texts, "roles")
+        assert page_rows[meter.name][0] == texts.format_code_text("meter_name", meter.name)
+    page_rows = rows(page, texts, "roles")
     for permission in Permission:
-        assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
+        assert page_rows[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
 
 
 @pytest.mark.requirement("R-06")
@@ -110,29 +110,29 @@ def test_the_operator_manual_states_who_may_clear_memory_and_change_denomination
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
     denomination = next(form for form in SERVICE_MENU.forms if form.id == "options_denomination")
-    told = page.partition(texts.say("manual.chapter.denomination"))[2]
+    chapter = page.partition(texts.say("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
-        assert texts.say(key) in told
+        assert texts.say(key) in chapter
     label = texts.say("manual.column.roles")
     permitted = roles(texts, denomination.permission)
     assert rows(page, texts, "denomination")[label] == (label, permitted)
     for need in denomination.submission_guards:
-        assert texts.say(f"service.needs.{get_refusal_code(need)}") in told
+        assert texts.say(f"service.needs.{get_refusal_code(need)}") in chapter
 
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_service_manual_lists_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), printed("service", language)
-    found = rows(page, texts, "events")
+    page_rows = rows(page, texts, "events")
     for subject, event in FEATURES.entry_declarations.iter_significant():
-        words, *_, sas, pattern = found[subject]
+        words, *_, sas, pattern = page_rows[subject]
         assert sas == ("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}")
         assert words
         assert pattern == subject
-    found = rows(page, texts, "lines")
+    page_rows = rows(page, texts, "lines")
     for protocol, entry in PROTOCOLS.items():
-        wiring = found[texts.say(f"manual.wiring.{protocol}")]
+        wiring = page_rows[texts.say(f"manual.wiring.{protocol}")]
         assert wiring[:2] == (texts.say(f"device.{entry.kind}"), protocol)
     assert texts.say("door.logic") in rows(page, texts, "inputs")
     out = tmp_path / "manual.md"
@@ -148,8 +148,8 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
 def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     """Read back by another reader: nothing is lost at a page's end, and nothing runs out of it."""
     out = tmp_path / "manual.pdf"
-    said = CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
-    assert said.exit_code == 0, said.output
+    result = CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
+    assert result.exit_code == 0, result.output
     document = pypdfium2.PdfDocument(out)
     assert len(document) > 10
     texts, words = Texts(language), []

@@ -93,11 +93,11 @@ def test_the_sheet_states_the_frequency_of_a_feature_and_the_held_reels():
 @pytest.mark.requirement("R-02")
 def test_the_sheet_is_printed_as_csv_text_and_html(tmp_path):
     rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
-    found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
-    assert Fraction(found["three", "three", "return"]) == compute_rtp(
+    values_by_row = {(r[0], r[2], r[3]): r[4] for r in rows if r}
+    assert Fraction(values_by_row["three", "three", "return"]) == compute_rtp(
         parse(read_source("seven-rivers")), "three"
     )
-    assert ("", "base reel 1", "stops") in found
+    assert ("", "base reel 1", "stops") in values_by_row
     sheet = run("par", "lantern-harbour")
     assert "Lantern Harbour / Port des lanternes" in sheet
     assert "'trade 90 %' uses z = 1.65" in " ".join(sheet.split())
@@ -118,8 +118,8 @@ def test_the_sheet_lists_the_departures_from_the_usual_rules(game):
     """The HTML sheet of craps has 39 plots; that of blackjack is the same template with fewer."""
     departures = load_game(game).departures
     assert len(departures) > 1
-    said = json.loads(run("par", game, "--json"))
-    assert said["departures"] == list(departures)
+    report = json.loads(run("par", game, "--json"))
+    assert report["departures"] == list(departures)
     written = html.unescape(run("par", game, "--html"))
     assert [text for words in departures for text in words.values() if text not in written] == []
 
@@ -131,8 +131,8 @@ def test_sheet_and_certification_state_the_levy_of_a_game_between_players():
     words = "levy, the certified figure of a game of players against each other: 5.0000 %"
     assert words in run("par", chemin)
     assert [line for line in run("par", chemin, "--csv").splitlines() if ",levy,1/20,0.05" in line]
-    found = json.loads(run("certify", chemin, "--jurisdiction", "monaco", "--games-played", 200, "--json"))
-    (finding,) = [each for each in found[0]["findings"] if each["rule"] == "levy"]
+    report = json.loads(run("certify", chemin, "--jurisdiction", "monaco", "--games-played", 200, "--json"))
+    (finding,) = [each for each in report[0]["findings"] if each["rule"] == "levy"]
     assert (finding["status"], "levy of 5.0000 % = 1/20" in finding["evidence"]) == ("noted", True)
     assert json.loads(run("par", "quebec-war", "--json"))["levy"] is None
 
@@ -233,11 +233,11 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
     assert kept.stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
         bundle.verify_bundle(folder, bytes(32))
-    said = run("certify", "--verify", folder, "--signer", key.hex())
-    assert "intact, and signed by the key given with --signer; orchard-picnic" in said
-    assert "is certified for quebec-casino" in said
+    output = run("certify", "--verify", folder, "--signer", key.hex())
+    assert "intact, and signed by the key given with --signer; orchard-picnic" in output
+    assert "is certified for quebec-casino" in output
     assert "is not the laboratory's key" in run("certify", "--verify", folder, "--signer", "00" * 32, code=1)
-    assert run("certify", "--verify", out, "--signer", key.hex()) == said
+    assert run("certify", "--verify", out, "--signer", key.hex()) == output
     assert "is not a bundle: neither it nor any folder in it has a manifest.json" in run(
         "certify", "--verify", tmp_path / "laboratory", code=1
     )

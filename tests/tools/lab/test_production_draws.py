@@ -1,4 +1,4 @@
-"""The battery tests the draws of the machine: a defect planted in production code is found by each of its parts."""
+"""The battery tests the draws of the machine: each of its parts detects a defect planted in production code."""
 
 import json
 import pkgutil

@@ -1,4 +1,4 @@
-"""The report on the generator: complete as data, honest as a page, and right about what it ran."""
+"""The report on the generator: complete data, a readable page, and the runs it states."""
 
 import json
 import re
@@ -116,35 +116,35 @@ def test_installed_external_tests_receive_raw_output_and_are_reported(
         asked.append(bytes([len(asked)]) * count)
         return asked[-1]
 
-    found = run_installed_tests(raw)
-    assert [test.tool for test in found] == ["rngtest", "ent"]
-    assert min(test.bytes_read for test in found) >= 1_000_000
-    assert [test.lines for test in found] == [(f"{len(data)} {crc32(data)}",) for data in asked]
+    tool_reports = run_installed_tests(raw)
+    assert [test.tool for test in tool_reports] == ["rngtest", "ent"]
+    assert min(test.bytes_read for test in tool_reports) >= 1_000_000
+    assert [test.lines for test in tool_reports] == [(f"{len(data)} {crc32(data)}",) for data in asked]
 
 
 @pytest.mark.requirement("B-02:a")
 def test_the_stored_dieharder_run_is_complete_without_a_failure() -> None:
-    kept = read_dieharder()
-    assert len(kept.lines) == 114
-    assert kept.count("FAILED") == 0
-    assert kept.count("PASSED") + kept.count("WEAK") == 114
-    assert any("dieharder -a -g 200" in line for line in kept.provenance)
+    stored_run = read_dieharder()
+    assert len(stored_run.lines) == 114
+    assert stored_run.count("FAILED") == 0
+    assert stored_run.count("PASSED") + stored_run.count("WEAK") == 114
+    assert any("dieharder -a -g 200" in line for line in stored_run.provenance)
 
 
 @pytest.mark.requirement("B-02:a")
 def test_the_stored_dieharder_run_was_made_with_the_current_code(tmp_path: Path) -> None:
     """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
-    kept = read_dieharder()
-    assert sum(line.startswith("made by ") for line in kept.provenance) == 2
-    assert kept.list_changed_sources() == ()
+    stored_run = read_dieharder()
+    assert sum(line.startswith("made by ") for line in stored_run.provenance) == 2
+    assert stored_run.list_changed_sources() == ()
     (tmp_path / "rng").mkdir()
     for name in ("ctr_drbg.py", "mechanism.py"):
         (tmp_path / "rng" / name).write_bytes((Path(rng.__file__).parent / name).read_bytes())
     source = (tmp_path / "rng" / "mechanism.py").read_text()
     (tmp_path / "rng" / "mechanism.py").write_text(f"# a comment changes nothing\n{source}")
-    assert kept.list_changed_sources(tmp_path) == ()
+    assert stored_run.list_changed_sources(tmp_path) == ()
     (tmp_path / "rng" / "mechanism.py").write_text(source.replace("2**48", "2**47"))
-    assert kept.list_changed_sources(tmp_path) == ("rng/mechanism.py",)
+    assert stored_run.list_changed_sources(tmp_path) == ("rng/mechanism.py",)
 
 
 def test_a_damaged_dieharder_table_is_reported_by_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every certification rule has something that it refuses: a definition, or a machine that plays otherwise."""
+"""Every certification rule refuses its planted case: a definition, or a machine that plays differently."""
 
 import copy
 import dataclasses
@@ -125,12 +125,12 @@ def findings(case):
 def test_each_rule_refuses_its_planted_case(name):
     status = Status.NOTED if name in ONLY_NOTED else Status.FAIL
     case = REFUSED[name]()
-    found = [f for rule in OF_DEFINITIONS for f in rule(case) if f.rule == name]
-    assert status in {f.status for f in found}, [f.evidence for f in found]
+    findings = [f for rule in OF_DEFINITIONS for f in rule(case) if f.rule == name]
+    assert status in {f.status for f in findings}, [f.evidence for f in findings]
 
 
 def test_every_rule_has_a_case_that_it_refuses():
-    """What the rules say of all the games of the library names every rule."""
+    """The findings on these games include every rule."""
     named = set()
     for game in (
         "maple-classic",
@@ -152,12 +152,12 @@ def test_every_rule_has_a_case_that_it_refuses():
 def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     """Every rule answers for every game, and none passes with a count of nothing."""
     case = case_of(load_game(name), games=20, depth=Depth.PRIZES)
-    found = rules.check_every_rule(case)
-    answered = {f.rule for f in found}
+    findings = rules.check_every_rule(case)
+    answered = {f.rule for f in findings}
     assert {rule.__name__.replace("_", "-") for rule in rules.RULES} <= answered
     empty = re.compile(r"\b0 (prize|game|stage|bet|way|award|word|part|stop)s?\b|up to 0\)")
-    assert not [f for f in found if f.status is Status.PASS and empty.search(f.evidence)]
-    none = {f.rule: f.evidence for f in found if f.status is Status.NOTHING}
+    assert not [f for f in findings if f.status is Status.PASS and empty.search(f.evidence)]
+    none = {f.rule: f.evidence for f in findings if f.status is Status.NOTHING}
     assert none["double-up"] == "not applicable: the game has no double-up"
     assert none["prizes-in-kind"] == "not applicable: the game gives no prize in kind"
 
@@ -171,19 +171,19 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
-    found = list(chance.prizes_at_every_bet(bare))
-    assert [f.status for f in found] == [Status.PASS] * len(found)
-    assert all(f.evidence.endswith(" was the first to win") for f in found)
+    findings = list(chance.prizes_at_every_bet(bare))
+    assert [f.status for f in findings] == [Status.PASS] * len(findings)
+    assert all(f.evidence.endswith(" was the first to win") for f in findings)
 
 
 @pytest.mark.requirement("B-12")
 def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypatch):
-    """No prizes, no distribution: games are played, and a machine that pays none of them fails the rule."""
+    """Without prizes or a distribution, games are simulated; a bet that wins none of them fails."""
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
-    found = list(chance.prizes_at_every_bet(bare))
-    assert {f.status for f in found} == {Status.FAIL}
-    assert found[0].evidence.endswith("; none of 400 games won")
+    findings = list(chance.prizes_at_every_bet(bare))
+    assert {f.status for f in findings} == {Status.FAIL}
+    assert findings[0].evidence.endswith("; none of 400 games won")
 
 
 @pytest.mark.requirement("B-12", "C-22")
@@ -220,12 +220,14 @@ def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
 
 @pytest.mark.requirement("F-11")
 def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up():
-    """What the machine would not offer is not certified: at $1, two credits win twice the prize of one."""
+    """A denomination that the machine would not offer is not certified."""
     noted = case_of(load_game("maple-classic-92"), "quebec-vlt")
-    found = {f.evidence: f.status for f in rules.largest_win(noted)}
-    assert found["25 cents a credit: 41,775 cents at most"] is Status.PASS
+    status_by_evidence = {f.evidence: f.status for f in rules.largest_win(noted)}
+    assert status_by_evidence["25 cents a credit: 41,775 cents at most"] is Status.PASS
     assert (
-        found["100 cents a credit: 111,400 cents: denomination not offered, because the limit is 100,000"]
+        status_by_evidence[
+            "100 cents a credit: 111,400 cents: denomination not offered, because the limit is 100,000"
+        ]
         is Status.NOTED
     )
     doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
@@ -245,9 +247,9 @@ def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     case = case_of(CLASSIC, games=3000)
     other = Case(richer, case.path, case.analysis, case.profile, case.draw, case.games)
     assert {f.status for f in rules.simulation(other)} == {Status.FAIL}
-    found = [*rules.simulation(case)]
-    assert Status.FAIL not in {f.status for f in found}
-    assert any("the exact return with all wins is" in f.evidence for f in found)
+    findings = [*rules.simulation(case)]
+    assert Status.FAIL not in {f.status for f in findings}
+    assert any("the exact return with all wins is" in f.evidence for f in findings)
 
 
 @pytest.mark.requirement("B-11")
@@ -293,8 +295,8 @@ def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
     case = case_of(
         changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}), depth=Depth.RETURN
     )
-    found = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
-    assert found == {"en": Status.PASS, "fr": Status.PASS, code: Status.FAIL}
+    status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
+    assert status_by_evidence == {"en": Status.PASS, "fr": Status.PASS, code: Status.FAIL}
 
 
 @pytest.mark.requirement("B-09")
@@ -341,7 +343,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
 @pytest.mark.requirement("C-07")
 def test_a_table_is_checked_against_the_return_ceiling_of_tables():
-    """Odds behind the line return all: the ceiling of a machine's games would refuse every craps table."""
+    """Odds bets return 100 %, so the ceiling for other games would refuse every craps table."""
     ceiling = Fraction("0.98")
     craps, classic = load_game("quebec-craps"), CLASSIC
 

@@ -1,4 +1,4 @@
-"""What a simulation says of hit frequency and distribution is right as often as it claims."""
+"""A simulation's verdicts on hit frequency and distribution are right as often as stated."""
 
 import random
 from collections import Counter

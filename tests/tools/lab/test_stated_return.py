@@ -1,4 +1,4 @@
-"""A return has one figure wherever it is stated, and it is never higher than the return is."""
+"""A return is stated with the same figure everywhere, rounded down."""
 
 import json
 from fractions import Fraction
@@ -18,17 +18,17 @@ from tools.lab.parsheet import format_percent as on_the_sheet
 
 @given(st.fractions(min_value=-1, max_value=100), st.integers(1, 8))
 def test_a_share_is_rounded_down_to_the_stated_digits(share, digits):
-    said = Fraction(format_percent(share, digits))
-    assert said <= share * 100 < said + Fraction(1, 10**digits)
+    stated_percent = Fraction(format_percent(share, digits))
+    assert stated_percent <= share * 100 < stated_percent + Fraction(1, 10**digits)
     assert on_the_sheet(share, digits) == f"{format_percent(share, digits)} %"
 
 
 @pytest.mark.parametrize(
-    ("share", "said"),
+    ("share", "expected_text"),
     [(Fraction(2, 3), "66.66"), (Fraction(1), "100.00"), (Fraction(7, 100_000), "0.00"), (Fraction(87377, 100_000), "87.37")],
 )  # fmt: skip
-def test_a_share_is_printed_with_all_its_decimals(share, said):
-    assert format_percent(share) == said
+def test_a_share_is_printed_with_all_its_decimals(share, expected_text):
+    assert format_percent(share) == expected_text
 
 
 @pytest.mark.requirement("C-26")

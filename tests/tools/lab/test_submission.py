@@ -1,4 +1,4 @@
-"""What a laboratory is handed: one bundle, signed, and made again from what is in it."""
+"""The submission to a laboratory: one signed bundle, reproducible from its content."""
 
 import io
 import json
@@ -218,17 +218,17 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
             "more.md": b"more",
         },
     )
-    said = run("certify", "--verify", lie, "--reproduce", code=1)
-    assert ": intact, and signed" in said
+    output = run("certify", "--verify", lie, "--reproduce", code=1)
+    assert ": intact, and signed" in output
     # the archive builds the same wheel, and is not the archive that its source makes
-    assert f"{source} from {source} the build is another" in said
-    assert f"{wheel} from {source} the build is another" in said
-    assert "software.json of " in said
-    assert "rng/back_door.py" in said
-    assert "maple-classic.par.json from line " in said
-    assert f"manual-service-en.md {len(manual)} bytes signed, " in said
-    assert "more.md: nothing here makes it" in said
-    assert "meters.md the same" in said
+    assert f"{source} from {source} the build is another" in output
+    assert f"{wheel} from {source} the build is another" in output
+    assert "software.json of " in output
+    assert "rng/back_door.py" in output
+    assert "maple-classic.par.json from line " in output
+    assert f"manual-service-en.md {len(manual)} bytes signed, " in output
+    assert "more.md: nothing here makes it" in output
+    assert "meters.md the same" in output
 
 
 @pytest.mark.requirement("R-07")
@@ -265,9 +265,9 @@ def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_pat
 
 @pytest.mark.requirement("R-07")
 def test_a_certificate_is_reproduced_from_its_definition(made, tmp_path):
-    said = run("certify", "--verify", made / "orchard-picnic", "--reproduce")
-    assert "par.json the same" in said
-    assert " rules the same" in said
+    output = run("certify", "--verify", made / "orchard-picnic", "--reproduce")
+    assert "par.json the same" in output
+    assert " rules the same" in output
     findings = json.loads((made / "orchard-picnic" / "findings.json").read_text())
     findings[0]["status"] = "fail"
     lie = signed_anew(
@@ -287,7 +287,7 @@ def test_the_pictures_of_a_game_are_in_its_bundle(made, bundle_of):
 
 @pytest.mark.requirement("R-05")
 def test_a_game_with_a_picture_is_reproduced(made):
-    """The submission with its picture is made again by the test of R-07 above."""
+    """The submission with its picture is reproduced by the test of R-07 above."""
     run("certify", "--verify", made / "maple-classic", "--reproduce")
 
 
@@ -322,7 +322,7 @@ def test_the_source_archive_contains_exactly_one_commit(checkout, made, submissi
 
 @pytest.mark.requirement("R-05")
 def test_an_unsigned_file_in_a_bundle_is_reported(made, tmp_path):
-    """A bundle with one more file in it was said to be whole."""
+    """Regression: a bundle with an additional file was accepted."""
     folder = tmp_path / "handed"
     shutil.copytree(made / "orchard-picnic", folder)
     assert ": intact, and signed" in run("certify", "--verify", folder)
@@ -335,11 +335,11 @@ def test_an_unsigned_file_in_a_bundle_is_reported(made, tmp_path):
 
 @pytest.mark.requirement("R-05")
 def test_a_submission_written_into_the_checkout_contains_no_earlier_one(checkout, made):
-    """What was handed over before, and the key beside it, lay in the folder the archive was made from."""
+    """Regression: an earlier submission and its key were in the folder from which the archive was made."""
     shutil.copytree(made, checkout / "handed")
     try:
-        said = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
-        assert "missing in the submission: battery.json: " in said
+        output = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
+        assert "missing in the submission: battery.json: " in output
         inside = names_in(checkout / "handed" / "submission")
         assert not [name for name in inside if name.startswith(("handed", "build")) or name.endswith(".key")]
     finally:
@@ -354,8 +354,8 @@ def test_a_checkout_with_uncommitted_changes_is_refused(checkout, tmp_path):
     try:
         page.write_text(text + "changed\n")
         (checkout / "notes.txt").write_text("mine")
-        said = submit(tmp_path / "out", code=1)
-        assert "README.md, notes.txt: not committed; a submission is made of a commit" in said
+        output = submit(tmp_path / "out", code=1)
+        assert "README.md, notes.txt: not committed; a submission is made of a commit" in output
         assert not (tmp_path / "out").exists()  # refused before any game was played for it
     finally:
         page.write_text(text)
@@ -379,8 +379,8 @@ def test_a_committed_private_key_is_refused_wherever_it_is(checkout, tmp_path):
         bundle.load_laboratory_key(key)
         git(checkout, "add", "-A")
         git(checkout, "commit", "-q", "-m", "oh")
-        said = submit(tmp_path / "out", "--key", key, code=1)
-        assert "docs/signing.txt: contains the private signing key" in said
+        output = submit(tmp_path / "out", "--key", key, code=1)
+        assert "docs/signing.txt: contains the private signing key" in output
         assert not (tmp_path / "out").exists()
     finally:
         git(checkout, "reset", "-q", "--hard", "HEAD~1")
