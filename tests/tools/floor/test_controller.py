@@ -34,7 +34,12 @@ SHARE = STAKE * Fraction(1, 300)
 
 
 def level(name="grand", **changes):
-    terms = {"base_cents": 1_000_00, "increment": Fraction(1, 300), "hidden_share": Fraction(1, 700), **changes}
+    terms = {
+        "base_cents": 1_000_00,
+        "increment": Fraction(1, 300),
+        "hidden_share": Fraction(1, 700),
+        **changes,
+    }
     return LevelDefinition(
         id=name,
         names={"en": name.title(), "fr": name.title()},
