@@ -459,7 +459,7 @@ def test_the_host_learns_of_a_ticket_given_back_between_lock_and_order(make, mon
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.happen(event)
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)
-    assert rig.store.get(FIRST).state is TicketState.ISSUED
+    assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.port.has_unread_result
 
 

@@ -354,11 +354,11 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(rig.hands, "stack", lambda _: None)  # the acceptor returns the ticket before the order
         rig.offer_ticket(number)
-    assert rig.store.get(number).state is TicketState.PENDING
+    assert rig.store.find_ticket(number).state is TicketState.PENDING
     returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.happen(event)
-    assert (rig.store.get(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
+    assert (rig.store.find_ticket(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000

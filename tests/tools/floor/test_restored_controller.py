@@ -24,7 +24,7 @@ SECOND_NS = 1_000_000_000
 OFTEN = Fraction(2, 5)
 LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden_share=Fraction(1, 70))
 POOL = ProgressivePool(
-    definition=replace(LEVEL, chance=replace(LEVEL.chance, odds=OFTEN)),
+    definition=replace(LEVEL, stake_and_odds=replace(LEVEL.stake_and_odds, odds=OFTEN)),
     game="game",
     level="top",
     keeper=LevelKeeper.CONTROLLER,

@@ -102,12 +102,12 @@ def check_disputed_paper(scope: CheckContext) -> None:
         scope,
         id=scope["paper"],
         device="bill_acceptor",
-        reason=scope["why"],
-        smallest_cents=0,
-        largest_cents=most_cents,
-        set_aside_cents=0,
-        masked_ticket_number=scope.bound_values.get("number", ""),
-        credit_kind=kind,
+        why=scope["why"],
+        least_cents=0,
+        most_cents=most_cents,
+        held_cents=0,
+        ticket=scope.bound_values.get("number", ""),
+        kind=kind,
     )
 
 
@@ -118,19 +118,17 @@ def check_disputed_ticket(scope: CheckContext) -> None:
         scope,
         id=scope["paper"],
         device="bill_acceptor",
-        smallest_cents=0,
-        largest_cents=0 if restricted else scope["held_cents"],
-        set_aside_cents=0,
-        masked_ticket_number="",
-        credit_kind="",
+        least_cents=0,
+        most_cents=0 if restricted else scope["held_cents"],
+        held_cents=0,
+        ticket="",
+        kind="",
     )
 
 
 def check_disputed_coins(scope: CheckContext) -> None:
     """Check the dispute about coins that the acceptor has counted but not reported."""
-    _check_opened_dispute(
-        scope, device="coin_acceptor", set_aside_cents=0, masked_ticket_number="", credit_kind=""
-    )
+    _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
 def check_disputed_print(scope: CheckContext) -> None:
