@@ -173,10 +173,10 @@ class Setting:
         stick.write(request, answer)
 
     def _sign(self, step, draft):
-        assert step.answer(draft, "sign", "") is NextStep.STAY
+        assert step.handle_input(draft, "sign", "") is NextStep.STAY
         for number in "12":
-            step.answer(draft, "enter", number)
-            move = step.answer(draft, "enter", pin_of(number))
+            step.handle_input(draft, "enter", number)
+            move = step.handle_input(draft, "enter", pin_of(number))
         assert move is NextStep.ON, move
 
 

@@ -50,7 +50,7 @@ class Jackpot(Life):
         rig = self.room
         assert rig.state is State.HANDPAY  # the whole is paid by hand
         found = level(rig)
-        assert (found.contributed_amount, found.paid, found.hits) == (150, SHARE + WHOLE, 2)
+        assert (found.contributed_amount, found.paid_cents, found.hit_count) == (150, SHARE + WHOLE, 2)
         assert (found.seeded_cents, found.current) == (10_000_00 + 999_55 + 10_000_00, 10_000_00)
         meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (3 * 400, 3)

@@ -60,11 +60,11 @@ def step(folder, file):
 
 def sign(signing_step, draft, *numbers):
     """Sign as these persons; return the result of the last answer."""
-    assert signing_step.answer(draft, "sign", "") is NextStep.STAY
+    assert signing_step.handle_input(draft, "sign", "") is NextStep.STAY
     move = None
     for number in numbers:
-        signing_step.answer(draft, "enter", number)
-        move = signing_step.answer(draft, "enter", pin_of(number))
+        signing_step.handle_input(draft, "enter", number)
+        move = signing_step.handle_input(draft, "enter", pin_of(number))
     return move
 
 

@@ -112,7 +112,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     assert (seen.kind, seen.until_utc[11:16], seen.is_own) == ("time_limit", "00:35", False)
     rig.engine.handle(EventType.ACKNOWLEDGE)
     assert rig.notice == "refused.reminder_may_go"
-    assert rig.engine.accepts(EventType.CASH_OUT)
+    assert rig.engine.accepts_event_type(EventType.CASH_OUT)
     rig.engine.handle(EventType.PAUSE_OVER)
     assert rig.machine.memory.get(PlayKey.REMINDER) is not None
     minutes(rig, 5)
@@ -139,9 +139,9 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.clock.wall -= timedelta(minutes=minutes_set)
     minutes(rig, 14)
-    assert not rig.engine.accepts(EventType.PAUSE_OVER)
+    assert not rig.engine.accepts_event_type(EventType.PAUSE_OVER)
     minutes(rig, 1)
-    assert rig.engine.accepts(EventType.PAUSE_OVER)
+    assert rig.engine.accepts_event_type(EventType.PAUSE_OVER)
 
 
 @pytest.mark.requirement("N-02")

@@ -120,7 +120,7 @@ def test_a_generator_failure_takes_no_residual_credit(make):
     rig = make(FailingChance())
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
-    assert not rig.engine.accepts(EventType.RESIDUAL)
+    assert not rig.engine.accepts_event_type(EventType.RESIDUAL)
 
 
 @pytest.mark.requirement("A-03", "A-27:a")

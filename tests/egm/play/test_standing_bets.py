@@ -225,7 +225,7 @@ def test_a_session_does_not_end_while_bets_stand(point):
     rig = point(2).insert(500)
     throw(rig, line=100)
     assert rig.credit_cents == 0
-    assert not rig.engine.accepts(EventType.SESSION_OVER)
+    assert not rig.engine.accepts_event_type(EventType.SESSION_OVER)
 
 
 # ---------------------------------------------------------------------------------------------- the audit

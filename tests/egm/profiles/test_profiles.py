@@ -124,9 +124,9 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
         return admit_games((GameSlot(game=name),), profile.model_copy(update={"returns": returns}))
 
     installed, refused = admit(best)
-    assert (installed[name].return_min, refused) == (best, ())
+    assert (installed[name].lowest_return, refused) == (best, ())
     installed, (refusal,) = admit(best + Fraction(1, 1000))
-    assert (dict(installed), refusal.game) == ({}, name)
+    assert (dict(installed), refusal.game_id) == ({}, name)
     assert f"requires at least {format_percent(best + Fraction(1, 1000))} %" in refusal.reason
 
 
