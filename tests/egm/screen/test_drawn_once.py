@@ -34,7 +34,7 @@ def build_page_view(language, page_name):
 
 def draw(picture, view, flags=0):
     surface = pygame.Surface(picture.size_pixels, flags)
-    picture.draw(surface, view)
+    picture.draw_view(surface, view)
     return pygame.image.tobytes(surface, "RGB")
 
 

@@ -23,10 +23,10 @@ def travels(draw):
 
 @given(travels())
 def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
-    assert travel.find_position(0, MOTION) == travel.start
+    assert travel.find_position(0, MOTION) == travel.start_position
     ended = travel.stop_at + MOTION.settle * 1.001
-    assert travel.find_position(ended, MOTION) == travel.target
-    assert travel.find_position(ended + 100, MOTION) == travel.target
+    assert travel.find_position(ended, MOTION) == travel.target_position
+    assert travel.find_position(ended + 100, MOTION) == travel.target_position
 
 
 @given(travels())
@@ -40,14 +40,16 @@ def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
 def test_a_reel_arrives_without_a_jump(travel):
     before = travel.find_position(travel.stop_at - 1e-6, MOTION)
     after = travel.find_position(travel.stop_at, MOTION)
-    assert (before - after) % travel.length == pytest.approx(0, abs=0.01) or (
+    assert (before - after) % travel.strip_length == pytest.approx(0, abs=0.01) or (
         after - before
-    ) % travel.length == pytest.approx(0, abs=0.01)
+    ) % travel.strip_length == pytest.approx(0, abs=0.01)
 
 
 @given(travels())
 def test_a_spin_covers_whole_turns_of_the_strip_and_the_way_to_the_stop(travel):
-    assert (travel.start - travel.count_cells(MOTION)) % travel.length == travel.target
+    assert (
+        travel.start_position - travel.count_cells(MOTION)
+    ) % travel.strip_length == travel.target_position
     assert travel.count_cells(MOTION) > 0
 
 

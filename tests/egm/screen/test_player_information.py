@@ -172,7 +172,9 @@ def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout,
     game, signs = next(one for one in published if one.id == "river-wheel"), []
     monkeypatch.setattr(chrome, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
     picture = Picture(theme, layout=layout, scale=0.25)
-    picture.draw(pygame.Surface(picture.pixels), build_idle_view(published, game, "fr", credit_cents=0))
+    picture.draw_view(
+        pygame.Surface(picture.size_pixels), build_idle_view(published, game, "fr", credit_cents=0)
+    )
     assert signs == [game.title["fr"]]
 
 

@@ -85,7 +85,7 @@ def open_page_of_limits(published, theme):
 def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published, theme):
     picture = Picture(theme)
     view = open_page_of_limits(published, theme)
-    pages = list_help_sheets(Stage(picture.painter, picture.texts(view), picture.layout, view))
+    pages = list_help_sheets(Stage(picture.painter, picture.find_texts(view), picture.layout, view))
     keys = [
         {one.action.name for one in picture.list_touches(replace(view, sheet=number))}
         for number in range(len(pages))

@@ -47,7 +47,7 @@ def touch(picture, view, theme, name, value=None):
     x, y, w, h = found.rect
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     assert action == found.action, "nothing covers it"
-    return apply_action(view, action, theme, picture.choices(view))
+    return apply_action(view, action, theme, picture.list_choices(view))
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])

@@ -44,7 +44,7 @@ def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_pat
     asyncio.run(
         MachineProcess(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run()
     )
-    assert [doing.what for doing in told[:-1]] == ["memory", "game", "game", "self_test"]
+    assert [doing.activity_code for doing in told[:-1]] == ["memory", "game", "game", "self_test"]
     assert told[2].values == {"number": 2, "count": 2, "game": "icebreak"}
     assert told[-1] is None
 

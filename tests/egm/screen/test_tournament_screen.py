@@ -64,7 +64,7 @@ def read_all(view, layout, kind=Picture):
     surface = pygame.Surface(picture.size_pixels)
     picture.painter = painter = Reader(THEME, picture.painter.scale)
     painter.surface = surface
-    picture.draw(surface, view)
+    picture.draw_view(surface, view)
     return painter.words
 
 
