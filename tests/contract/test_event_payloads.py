@@ -29,7 +29,7 @@ from egm.kernel.rules import Rule
 from egm.kernel.states import single_state
 from egm.money.events import BillEscrowed
 from egm.play.events import BetRequest, GameRequest
-from egm.record_codec import IN_MEMORY
+from egm.record_codec import IN_MEMORY, stored_key
 from egm.staff.form import FieldKind, Form, FormField
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON
@@ -65,7 +65,7 @@ def sample(hint: object) -> object:
 
 
 def values_of(payload: type) -> dict[str, object]:
-    return {field.name: sample(field.type) for field in dataclasses.fields(payload)}
+    return {stored_key(field): sample(field.type) for field in dataclasses.fields(payload)}
 
 
 def find_nested_payload(hint: object) -> type | None:
@@ -169,7 +169,7 @@ def test_the_product_builds_each_event_with_its_declared_payload():
 
 
 def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type]:
-    """Yield each class of ``event.of(Class)`` in a guard or effect, and in the functions it passes the event to."""
+    """Yield each class of ``event.read_payload(Class)`` in a guard or effect, and in the functions it passes the event to."""
     if function in seen or not inspect.isfunction(function):
         return
     seen.add(function)
@@ -177,7 +177,8 @@ def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
         match node:
             case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="event"), attr="of"), args=[ast.Name(id=payload)]
+                func=ast.Attribute(value=ast.Name(id="event"), attr="read_payload"),
+                args=[ast.Name(id=payload)],
             ):
                 yield names[payload]
             case ast.Call(func=ast.Name(id=called), args=args) if "event" in map(ast.unparse, args):
@@ -218,10 +219,10 @@ def test_every_value_that_a_form_accepts_fits_the_payload_of_its_event(form):
     filled = {field.name: list_field_values(field)[-1] for field in form.fields}
     for field in form.fields:
         for value in list_field_values(field):
-            PAYLOADS.build_event(form.event, {**form.values, **persons, **filled, field.name: value})
-    PAYLOADS.build_event(form.event, {**form.values, **persons, **filled})
-    if form.needs:  # shown before anything is filled in
-        PAYLOADS.build_event(form.event, form.values)
+            PAYLOADS.build_event(form.event, {**form.preset_values, **persons, **filled, field.name: value})
+    PAYLOADS.build_event(form.event, {**form.preset_values, **persons, **filled})
+    if form.submission_guards:  # shown before anything is filled in
+        PAYLOADS.build_event(form.event, form.preset_values)
 
 
 class UndeclaredEvent(EventName):

@@ -319,7 +319,7 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
     async def scene():
         rig = DeviceRig(protocol)
         ledger = TransientPrintLedger()
-        ledgers = type("Ledgers", (), {"printing": ledger})()
+        ledgers = type("Ledgers", (), {"print_ledger": ledger})()
         driver = PORT_DRIVERS[protocol](DriverArguments("printer", rig.serial_line(), rig.sink, ledgers, ()))
         rig.start(driver)
         await asyncio.sleep(1)

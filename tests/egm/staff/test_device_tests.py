@@ -180,7 +180,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
         "Off",
     ]
     menu.touch("back").touch("device:bill")
-    assert "Escrowed escrow=3 content=a ticket" in menu.lines()
+    assert "PaperInEscrow escrow=3 content=a ticket" in menu.lines()
 
 
 @pytest.mark.requirement("J-14")

@@ -91,7 +91,7 @@ def test_a_return_that_the_volume_does_not_explain_must_be_investigated(tmp_path
 )
 def test_a_return_is_investigated_from_3_3_standard_deviations_on_either_side(z, verdict):
     played = GameVersion(GAME, "1.0", "00", 25)
-    facts = {"games": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
+    facts = {"game_count": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
     assert GameReturn(game_version=played, z_score=z, **facts).verdict == verdict
 
 

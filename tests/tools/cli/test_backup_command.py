@@ -52,7 +52,7 @@ class Cabinet:
         found = {}
 
         async def work(process):
-            found.update(process._machine.faults)
+            found.update(process._machine.active_faults)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         self._monkeypatch.setattr(MachineProcess, "_build_machine", _without_link)

@@ -185,4 +185,6 @@ def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
         for line in sheet.lines
     ]
     data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
+    data["stopped"], data["ended"] = data.pop("opened_time"), data.pop("closed_time")
+    data["ended_by"] = data.pop("closed_by")
     return {**data, "doors": list(sheet.opened_doors), "moved": changed_meters}
