@@ -133,7 +133,7 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
         ({"kind": OUT, "cashable": 1}, Status.BAD_AMOUNT),
         ({"kind": BONUS, "restricted": 1}, Status.BAD_AMOUNT),
         ({"kind": JACKPOT, "nonrestricted": 1}, Status.BAD_AMOUNT),
-        ({"restricted": 1, "expires": date(2025, 12, 31)}, Status.BAD_EXPIRY),
+        ({"restricted": 1, "expiry_date": date(2025, 12, 31)}, Status.BAD_EXPIRY),
         ({"key": b"k" * 20, "cashable": 1}, Status.NOT_REGISTERED),
         ({"if_locked": True, "cashable": 1}, Status.NOT_LOCKED),
         ({"cashable": 300_001}, Status.OVER_LIMIT),
