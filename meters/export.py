@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from meters.database import DatabaseReader, WritableDatabase
-from meters.entry import BODY_BYTES_MAX, StoredEntry, decode, encode_canonical_json, parse
-from meters.errors import JournalDamaged, JournalUnwritable
+from meters.entry import BODY_BYTES_MAX, GENESIS_HASH, StoredEntry, decode, encode_canonical_json, parse
+from meters.errors import JournalDamaged, JournalError
 from meters.fields import (
     build_field_error,
     read_entry_number_field,
@@ -27,7 +27,7 @@ from meters.fields import (
 )
 from meters.keys import MachineKey, is_signed_by
 from meters.log import SealedEntry
-from meters.storage import DiskStorage
+from meters.storage import DiskStorage, Storage
 from meters.view import JournalView, load
 
 #: Name and version of the format.
@@ -189,9 +189,9 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
     """Open an exported journal as if it were the memory of the machine, read-only.
 
     Its entries are copied to a temporary database. The digest and the signature of the whole file are checked,
-    but not what the entries say (``egm audit verify`` does that). ``name`` is the file's name, for error
-    messages. Raises :class:`JournalDamaged` for a file that is not an export, was altered, or has only the
-    entries after another export.
+    and that each entry follows the one before, but not what the entries say (``egm audit verify`` does that).
+    ``name`` is the file's name, for error messages. Raises :class:`JournalDamaged` for a file that is not an
+    export, was altered, or does not begin with the journal's first entry.
     """
     reader = ExportReader(file, name)
     if reader.header.after:
@@ -199,27 +199,49 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
         raise JournalDamaged(name, reason)
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
-        key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has seals
-        entries = (
-            SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex))) for entry in reader.iter_entries()
-        )
         try:
+            key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has seals
+            entries = (
+                SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex)))
+                for entry in _iter_chained_entries(reader, name)
+            )
             WritableDatabase.build(storage, Path(folder), key, entries)
-        except JournalUnwritable as error:
-            raise JournalDamaged(name, f"its entries cannot be copied to a database: {error}") from error
-        if reader.footer_fault:
-            raise JournalDamaged(name, reader.footer_fault)
-        database = DatabaseReader.open(storage, Path(folder))
-        try:
-            ledger, public_key = load(database)
-        except BaseException:
-            database.close()
-            raise
-        with JournalView(database, ledger, public_key, storage=storage, archives=()) as view:
-            if (public_key, view.sequence, view.head_hash) != (
-                reader.header.public_key,
-                reader.header.sequence,
-                reader.header.head_hash,
-            ):
-                raise JournalDamaged(name, "its header names another machine key or another last entry")
+            if reader.footer_fault:
+                raise JournalDamaged(name, reader.footer_fault)
+            view = _open_copy(storage, Path(folder), reader.header)
+        except JournalError as error:
+            if isinstance(error, JournalDamaged) and error.where.startswith(name):
+                raise
+            raise JournalDamaged(name, str(error).replace(f"{folder}/", "")) from error
+        with view:
             yield view
+
+
+def _iter_chained_entries(reader: ExportReader, name: str) -> Iterator[StoredEntry]:
+    """Yield the entries of a complete export. Raises :class:`JournalDamaged` if one does not follow the one before."""
+    sequence, head_hex = 0, GENESIS_HASH
+    for entry in reader.iter_entries():
+        if entry.sequence != sequence + 1 or entry.previous_hex != head_hex:
+            raise JournalDamaged(
+                name,
+                f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}: one is missing, moved or altered",
+            )
+        sequence, head_hex = entry.sequence, entry.hash_hex
+        yield entry
+
+
+def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:
+    """Open the database copied from an export. Raises :class:`JournalDamaged` if the header does not fit it."""
+    database = DatabaseReader.open(storage, folder)
+    try:
+        ledger, public_key = load(database)
+        if (public_key, ledger.sequence, ledger.head_hex) != (
+            header.public_key,
+            header.sequence,
+            header.head_hash,
+        ):
+            raise JournalDamaged("header", "it names another machine key or another last entry")
+    except BaseException:
+        database.close()
+        raise
+    return JournalView(database, ledger, public_key, storage=storage, archives=())

@@ -59,7 +59,7 @@ class BenchClient:
             raise ConnectionError("the device simulator (bench) closed the connection")
         return decode(line)
 
-    def execute_action(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
+    def execute_action(self, device: str, action: str = "state", /, **values: int | str | bool) -> BenchReply:
         """Perform a manual action on a simulated device, and return the result.
 
         Raises :class:`BenchUnreachableError` if the connection is lost.

@@ -6,6 +6,7 @@ kind are left out, as in the exact return of a game.
 """
 
 import math
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -197,7 +198,12 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
-    return game_from_text(decode_definition(str(stored_text)), "the journal")
+    try:
+        return game_from_text(decode_definition(str(stored_text)), "the journal")
+    except (ValueError, zlib.error) as error:
+        raise LookupError(
+            f"the definition with digest {version.digest[:12]} cannot be read: {error}"
+        ) from error
 
 
 def _compare_return(

@@ -35,6 +35,7 @@ def iter_journals(
     earlier one, because a caller may read ahead. Such entries occur: anybody can sign an exported file with a
     key of their own.
     """
+    _refuse_two_sources(state, file)
     folder = state or default_state_dir()
     last_entries: deque[StoredEntry] = deque(maxlen=1)
     try:
@@ -73,6 +74,7 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
     :func:`meters.open_view`. Any error in the caller's reading of an exported file is reported as its invalid
     content, because anybody can sign an exported file with a key of their own.
     """
+    _refuse_two_sources(state, file)
     try:
         if file is None:
             with open_view(state or default_state_dir(), check_pages=check_pages) as view:
@@ -83,7 +85,8 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
     except BrokenPipeError:
         raise  # nobody reads the output any more
     except (JournalError, RecordError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        is_named = file is None or str(error).startswith(str(file))
+        raise click.ClickException(str(error) if is_named else f"{file}: {error}") from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if file is None:
             raise
@@ -91,6 +94,14 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
             f"{file}: an entry has a content that no machine writes: {error!r}."
             " Find every invalid entry with: egm audit verify"
         ) from error
+
+
+def _refuse_two_sources(state: Path | None, file: Path | None) -> None:
+    """Raise UsageError if both a state folder and an exported journal are named."""
+    if state is not None and file is not None:
+        raise click.UsageError(
+            "--state names a machine's memory and --file an exported journal: give one of the two"
+        )
 
 
 def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:

@@ -389,7 +389,7 @@ def test_an_entry_of_an_exported_journal_is_printed(state, tmp_path):
     file.write_bytes(file.read_bytes().rpartition(b'{"sha256"')[0])
     cut_off = print_entry("2", "--file", file)
     assert cut_off.exit_code == 1
-    assert json.loads(cut_off.output.splitlines()[0])["id"] == "bill-2"
+    assert "bill-2" not in cut_off.output
     assert "the footer is missing" in cut_off.output.replace("\n", " ")
 
 

@@ -1,5 +1,6 @@
 """The exported journal shows the same as the memory: meters, levels, returns, logs, the technical sheet."""
 
+import hashlib
 import io
 import json
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from egm.kernel.entries import Log
 from egm.staff.inventory import record_inventory_change
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import JournalDamaged, export, open_view
+from meters.entry import encode_canonical_json
 from meters.export import open_exported_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -90,12 +92,16 @@ def _change_byte(data):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (_change_byte, "SHA-256"),
+        (_change_byte, "one is missing, moved or altered"),
         (lambda data: data[: data.rindex(b'{"sha256"')], "footer is missing"),
         (lambda _: b"", "the file is empty"),
         (lambda data: data.replace(b"open-egm journal 1", b"open-egm journal 9"), "not an export"),
         (lambda data: data.replace(b'"kind"', b'"kinds"', 1), "line 2"),
-        (lambda data: b"\n".join([*data.splitlines()[:3], *data.splitlines()[2:]]) + b"\n", "UNIQUE"),
+        (
+            lambda data: b"\n".join([*data.splitlines()[:3], *data.splitlines()[2:]]) + b"\n",
+            "does not follow entry",
+        ),
+        (lambda data: data.replace(data.splitlines(keepends=True)[2], b""), "does not follow entry 1"),
     ],
 )
 def test_an_altered_export_is_refused_with_the_reason(folder, tmp_path, change, reason):
@@ -112,6 +118,9 @@ def test_an_export_without_the_first_entries_is_refused(folder):
     refused = run("meters", "--file", folder / "later.jsonl")
     assert refused.exit_code == 1
     assert "it begins after entry 5; a complete export is needed" in refused.output
+    refused = run("meters", "--file", folder / "whole.jsonl", "--state", folder / "state")
+    assert refused.exit_code == 2
+    assert "give one of the two" in refused.output
     refused = run("meters", "--file", folder / "whole.jsonl", "--json", "--sign")
     assert refused.exit_code == 2
     assert "cannot be combined with --file" in refused.output
@@ -134,3 +143,54 @@ def test_a_signed_header_that_does_not_fit_its_entries_is_refused(folder, claime
         open_exported_view(file, "forged"),
     ):
         pass
+
+
+def write_forged_export(folder, file, *, skipped_entries=0, **changes):
+    """Sign with a key of one's own: the machine's entries without the first ones, chained again with ``changes``."""
+    key, head_hex, bodies = MachineKey(b"7" * 32), "0" * 64, []
+    with open_view(folder / "state") as view:
+        entries = [json.loads(body) for body in view.iter_bodies()][skipped_entries:]
+    for number, entry in enumerate(entries):
+        if number == 0 and not skipped_entries:
+            entry["record"]["public_key"] = key.public_key.hex()
+        if entry["kind"] in changes.get("kinds", ()):
+            entry.update(changes["content"])
+        if not skipped_entries:
+            entry["previous"] = head_hex
+        bodies.append(encode_canonical_json(entry))
+        head_hex = hashlib.sha256(bodies[-1]).hexdigest()
+    facts = {"public_key": key.public_key, "sequence": entries[-1]["sequence"], "head_hash": head_hex}
+    with file.open("wb") as out:
+        export.write_export(SimpleNamespace(iter_bodies=lambda _: bodies, **facts), key, out, NOW)
+
+
+def test_an_export_without_its_first_entries_is_not_taken_for_a_complete_one(folder, tmp_path):
+    """Its returns would be those of the later games only, and nothing would say so."""
+    file = tmp_path / "tail.jsonl"
+    write_forged_export(folder, file, skipped_entries=6)
+    refused = run("returns", "--file", file)
+    assert refused.exit_code == 1
+    assert "does not follow entry 0" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("command", "state"),
+    [
+        (("levels",), {"link:a": 5}),
+        (("levels", "--json"), {"level:a": {}}),
+        (("returns",), {"definition:z": "H4sIAAAA"}),
+        (("inventory", "show"), {"2/game": []}),
+    ],
+)
+def test_a_content_that_no_machine_writes_is_an_error_that_names_the_file(folder, tmp_path, command, state):
+    file = tmp_path / "forged.jsonl"
+    write_forged_export(folder, file, kinds=("bill.confirmed",), content={"state": {**state, "paper": None}})
+    answer = run(*command, "--file", file)
+    assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exception
+    assert answer.exit_code == 0 or answer.output.startswith(f"Error: {file}: ")
+
+
+def test_digits_of_meters_are_a_positive_number(folder):
+    for digits in ("0", "-5"):
+        refused = run("meters", "--digits", digits, "--file", folder / "whole.jsonl")
+        assert refused.exit_code == 2

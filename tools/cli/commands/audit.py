@@ -469,9 +469,11 @@ def entry(*, number: int, state: Path | None, file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
     with iter_journals(state, file, after=number - 1) as entries:
         stored_entry = next(entries, None)
-        if stored_entry is None or stored_entry.sequence != number:
-            raise click.ClickException(f"there is no entry {number}")
-        echo(make_printable(stored_entry.body.decode()))
+    if stored_entry is None or stored_entry.sequence != number:
+        raise click.ClickException(
+            f"{file}: there is no entry {number}" if file else f"there is no entry {number}"
+        )
+    echo(make_printable(stored_entry.body.decode()))
 
 
 command.add_command(inspect_)

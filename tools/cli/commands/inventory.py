@@ -1,6 +1,8 @@
 """``egm inventory``: the machine's inventory entry and technical sheet, from its journal alone."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -21,13 +23,14 @@ def command() -> None:
     """Print what the venue's inventory records of this machine, now and in the past (Monaco arts 19.1-19.4)."""
 
 
-def _read_sheet(state: Path | None, file: Path | None) -> InventorySheet:
-    """Return the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
+@contextmanager
+def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventorySheet]:
+    """Open the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     with open_journal(state, file) as view:
         sheet = read_technical_sheet(view)
-    if not sheet.current_values:
-        raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
-    return sheet
+        if not sheet.current_values:
+            raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
+        yield sheet
 
 
 @command.command("show")
@@ -37,12 +40,13 @@ def _read_sheet(state: Path | None, file: Path | None) -> InventorySheet:
 @EXPORT_OPTION
 def show(language: str, state: Path | None, file: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
-    sheet = _read_sheet(state, file)
-    if as_json:
-        echo(format_json({"now": sheet.current_values, "changes": sheet.changes}))
-        return
-    texts = Texts(language)
-    echo(format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY), nl=False)
+    with _open_sheet(state, file) as sheet:
+        if as_json:
+            text = format_json({"now": sheet.current_values, "changes": sheet.changes}) + "\n"
+        else:
+            texts = Texts(language)
+            text = format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
+    echo(text, nl=False)
 
 
 @command.command("export")
@@ -63,8 +67,9 @@ def export(out: Path, copy: Path, language: str, state: Path | None, file: Path 
 
     A rule of the jurisdiction requires the two copies.
     """
-    sheet, texts = _read_sheet(state, file), Texts(language)
-    content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
+    texts = Texts(language)
+    with _open_sheet(state, file) as sheet:
+        content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 

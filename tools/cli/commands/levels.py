@@ -43,9 +43,13 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
                 pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
                 for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
             }
+            built_tables = (
+                _build_own_table(own_levels),
+                _build_linked_table(linked),
+                _build_hits_table(last_hits),
+            )
     except LocalError as error:
-        raise click.ClickException(str(error)) from None
-    built_tables = _build_own_table(own_levels), _build_linked_table(linked), _build_hits_table(last_hits)
+        raise click.ClickException(f"{file}: {error}" if file else str(error)) from None
     tables = [table for table in built_tables if table is not None]
     empty_table = Table(("level",), empty_text="no progressive level")
     document = {"own": own_levels, "linked": linked, "last_hits": last_hits}

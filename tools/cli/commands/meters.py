@@ -104,7 +104,11 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
     help="Use the meter names of a jurisdiction.",
 )
 @click.option(
-    "--digits", default=METER_DIGITS, show_default=True, help="The number of digits; larger values roll over."
+    "--digits",
+    default=METER_DIGITS,
+    type=WholeNumber(min=1),
+    show_default=True,
+    help="The number of digits; larger values roll over.",
 )
 @click.option(
     "--credit",
