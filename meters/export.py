@@ -222,10 +222,8 @@ def _iter_chained_entries(reader: ExportReader, name: str) -> Iterator[StoredEnt
     sequence, head_hex = 0, GENESIS_HASH
     for entry in reader.iter_entries():
         if entry.sequence != sequence + 1 or entry.previous_hex != head_hex:
-            raise JournalDamaged(
-                name,
-                f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}: one is missing, moved or altered",
-            )
+            place = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
+            raise JournalDamaged(name, f"{place}: one is missing, moved or altered")
         sequence, head_hex = entry.sequence, entry.hash_hex
         yield entry
 
