@@ -152,13 +152,21 @@ class ExportReader:
     def iter_entries(self) -> Iterator[StoredEntry]:
         """Yield each exported entry; then set :attr:`footer_fault`.
 
-        Raises :class:`JournalDamaged`, naming the line, for one that is not an entry.
+        Raises :class:`JournalDamaged` for a line that is not an entry, which it names, and for an entry that does
+        not follow the one before: the first one follows entry ``header.after``.
         """
+        sequence, head_hex = self.header.after, "" if self.header.after else GENESIS_HASH
         for number, body in enumerate(self.iter_bodies(), 2):
             try:
                 entry = decode(body)
             except ValueError as error:
                 raise JournalDamaged(f"{self._name} line {number}", str(error)) from error
+            if entry.sequence != sequence + 1 or (head_hex and entry.previous_hex != head_hex):
+                place = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
+                raise JournalDamaged(
+                    f"{self._name} line {number}", f"{place}: one is missing, moved or altered"
+                )
+            sequence, head_hex = entry.sequence, entry.hash_hex
             yield entry
 
     def _read_next_line(self) -> bytes:
@@ -202,8 +210,7 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
         try:
             key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has seals
             entries = (
-                SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex)))
-                for entry in _iter_chained_entries(reader, name)
+                SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex))) for entry in reader.iter_entries()
             )
             WritableDatabase.build(storage, Path(folder), key, entries)
             if reader.footer_fault:
@@ -215,17 +222,6 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
             raise JournalDamaged(name, str(error).replace(f"{folder}/", "")) from error
         with view:
             yield view
-
-
-def _iter_chained_entries(reader: ExportReader, name: str) -> Iterator[StoredEntry]:
-    """Yield the entries of a complete export. Raises :class:`JournalDamaged` if one does not follow the one before."""
-    sequence, head_hex = 0, GENESIS_HASH
-    for entry in reader.iter_entries():
-        if entry.sequence != sequence + 1 or entry.previous_hex != head_hex:
-            place = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
-            raise JournalDamaged(name, f"{place}: one is missing, moved or altered")
-        sequence, head_hex = entry.sequence, entry.hash_hex
-        yield entry
 
 
 def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from egm.config.cabinet_file import default_state_dir
+from egm.errors import LocalError
 from egm.record_codec import RecordError
 from meters import JournalDamaged, JournalError, JournalView, StoredEntry, open_view
 from meters.export import ExportReader, open_exported_view
@@ -84,7 +85,7 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
             yield view
     except BrokenPipeError:
         raise  # nobody reads the output any more
-    except (JournalError, RecordError, OSError) as error:
+    except (JournalError, LocalError, RecordError, OSError) as error:
         is_named = file is None or str(error).startswith(str(file))
         raise click.ClickException(str(error) if is_named else f"{file}: {error}") from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -84,6 +84,13 @@ def test_the_view_of_an_export_equals_the_view_of_the_memory(folder):
         exported.self_audit()
 
 
+def _change_last_entry(data):
+    """Alter a digit of the last entry's time: no later entry has its hash."""
+    *lines, last, footer = data.splitlines(keepends=True)
+    at = last.rindex(b"00+00:00")
+    return b"".join([*lines, last[:at] + b"1" + last[at + 1 :], footer])
+
+
 def _change_byte(data):
     at = data.index(b"bill.in") + 5
     return data[:at] + b"x" + data[at + 1 :]
@@ -93,6 +100,7 @@ def _change_byte(data):
     ("change", "reason"),
     [
         (_change_byte, "one is missing, moved or altered"),
+        (_change_last_entry, "SHA-256"),
         (lambda data: data[: data.rindex(b'{"sha256"')], "footer is missing"),
         (lambda _: b"", "the file is empty"),
         (lambda data: data.replace(b"open-egm journal 1", b"open-egm journal 9"), "not an export"),

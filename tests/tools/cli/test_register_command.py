@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import sqlite3
@@ -98,7 +99,10 @@ def test_a_missing_or_altered_source_of_a_register_is_reported(folder, tmp_path)
     )
     for args, said in (
         (("show", "handpays", "--state", tmp_path / "nowhere"), "nowhere"),
-        (("show", "handpays", "--file", tmp_path / "broken.jsonl"), "SHA-256"),
+        (
+            ("show", "handpays", "--file", tmp_path / "broken.jsonl"),
+            "does not follow entry 40: one is missing, moved or altered",
+        ),
         (("erase", "--state", tmp_path, "--before", "2027-01-01"), "there is no identity register"),
     ):
         refused = run(*args)
@@ -126,9 +130,11 @@ def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path,
 
 
 def forge(source, target, change):
-    """Sign with a key of the forger's own a copy of an export, with ``change`` applied to each entry."""
-    entries = [json.loads(line) for line in source.read_bytes().splitlines()[1:-1]]
-    bodies = [encode_canonical_json({**entry, **change}) for entry in entries]
+    """Sign with a key of the forger's own a copy of an export, chained again with ``change`` applied to each entry."""
+    head_hex, bodies = "0" * 64, []
+    for line in source.read_bytes().splitlines()[1:-1]:
+        bodies.append(encode_canonical_json({**json.loads(line), **change, "previous": head_hex}))
+        head_hex = hashlib.sha256(bodies[-1]).hexdigest()
     key = MachineKey(bytes(32))
     view = SimpleNamespace(
         public_key=key.public_key, sequence=len(bodies), head_hash="0" * 64, iter_bodies=lambda _: bodies

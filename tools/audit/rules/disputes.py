@@ -72,7 +72,7 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
 
     The entry's record must repeat its fields, and the stored fields must have the values ``expected``.
     """
-    dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("told")
+    dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("dispute")
     if (dispute is None) != (recorded is None):
         missing_part = "state" if dispute is None else "record"
         raise PatternMismatch(

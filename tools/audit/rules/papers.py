@@ -68,7 +68,7 @@ def _check_host_sees_pending(scope: CheckContext) -> None:
 
     It must become "not stacked", or stay unchanged if the ticket is disputed.
     """
-    if "told" not in scope.bound_values:
+    if "dispute" not in scope.bound_values:
         _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
         raise PatternMismatch(
@@ -81,7 +81,7 @@ def _derive_state_after_return(scope: CheckContext) -> Any:
     """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
-        "told" not in scope.bound_values
+        "dispute" not in scope.bound_values
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
@@ -186,7 +186,7 @@ _PAPER_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$told"},
+        record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$dispute"},
         state={"paper": None},
         extra_checks=(check_disputed_paper,),
     ),
@@ -224,7 +224,7 @@ _PAPER_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told"},
+        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$dispute"},
         state={"paper": _build_paper_pattern("vended", "$number")},
         extra_checks=(check_disputed_ticket,),
     ),
@@ -233,7 +233,7 @@ _PAPER_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$told"},
+        record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$dispute"},
         state={"paper": None},
         extra_checks=(_check_host_sees_pending, check_disputed_paper),
     ),
@@ -261,7 +261,7 @@ _PAPER_RULES: Final = (
     *(
         AuditRule(
             entry_declaration=entry,
-            state={"host_ticket?": "$told:object"},
+            state={"host_ticket?": "$host_record:object"},
             extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
         for entry in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
@@ -323,5 +323,5 @@ def _build_coin_rule(entry: AnyEntryDeclaration, record: Pattern) -> AuditRule:
 RULES: Final = (
     *_PAPER_RULES,
     _build_coin_rule(entries.COIN_IN, None),
-    _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$told"}),
+    _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$dispute"}),
 )

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from egm.app.features import FEATURES
-from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
@@ -26,30 +25,27 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
     The last 25 hits of each level are shown (D-18).
     Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
     """
-    try:
-        with open_journal(state, file, check_pages=False) as view:
-            own_levels = {
-                key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
-                for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
+    with open_journal(state, file, check_pages=False) as view:
+        own_levels = {
+            key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
+            for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
+        }
+        linked = {
+            key.removeprefix("link:"): {
+                "contributions": stored,
+                "claims": _list_pool_claims(view, key[5:]),
             }
-            linked = {
-                key.removeprefix("link:"): {
-                    "contributions": stored,
-                    "claims": _list_pool_claims(view, key[5:]),
-                }
-                for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
-            }
-            last_hits = {
-                pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
-                for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
-            }
-            built_tables = (
-                _build_own_table(own_levels),
-                _build_linked_table(linked),
-                _build_hits_table(last_hits),
-            )
-    except LocalError as error:
-        raise click.ClickException(f"{file}: {error}" if file else str(error)) from None
+            for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
+        }
+        last_hits = {
+            pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
+            for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
+        }
+        built_tables = (
+            _build_own_table(own_levels),
+            _build_linked_table(linked),
+            _build_hits_table(last_hits),
+        )
     tables = [table for table in built_tables if table is not None]
     empty_table = Table(("level",), empty_text="no progressive level")
     document = {"own": own_levels, "linked": linked, "last_hits": last_hits}
