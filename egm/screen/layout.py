@@ -243,7 +243,7 @@ PORTRAIT: Final = Layout(
 #: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
 TOUCH_TARGET_MIN: Final = 82.0
 #: Height of a further line of small print, in units.
-SMALL_PRINT_LINE_HEIGHT: Final = 22.0
+SMALL_PRINT_LINE_HEIGHT: Final = 23.0
 #: Height of the two lines of small print across a telephone's only panel, in units.
 SMALL_PRINT_HEIGHT: Final = 52.0
 #: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.

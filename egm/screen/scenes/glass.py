@@ -22,6 +22,8 @@ from egm.screen.text import Texts
 _LARGE_DIGITS_ROW_HEIGHT_MIN: Final = 40.0
 #: From this number of prizes on, a Keno card's prizes have two columns in portrait.
 _PRIZES_FOR_TWO_COLUMNS_MIN: Final = 4
+#: Space left and right of a Keno prize and between its two texts, in units.
+_KENO_PRIZE_MARGIN: Final = 5.0
 #: Height of the space below the small print of a telephone's strip, in units.
 _STRIP_BOTTOM_MARGIN: Final = 6.0
 
@@ -128,19 +130,16 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     size, width = "lead" if step > 44 else "small", (w - 36) / columns
     for i, (catch, text) in enumerate(prizes):
         left, middle = x + 18 + i % columns * width, y + head + (i // columns + 0.5) * step
+        style, prize_width = TextStyle("numbers", size, "meter"), width * 0.32
         p.draw_text(
             texts.say("keno.catch", count=catch),
-            (left + 8, middle),
+            (left + _KENO_PRIZE_MARGIN, middle),
             TextStyle("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=width * 0.53,
+            width=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, p.measure_text(text, style)),
         )
         p.draw_text(
-            text,
-            (left + width - 8, middle),
-            TextStyle("numbers", size, "meter"),
-            align="right",
-            width=width * 0.32,
+            text, (left + width - _KENO_PRIZE_MARGIN, middle), style, align="right", width=prize_width
         )
     _draw_ticket_kinds(stage, game, right)
 

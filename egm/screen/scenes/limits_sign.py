@@ -25,7 +25,7 @@ _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
 _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4
 #: A line of small print may be at most this many times as wide as its room; it is then drawn smaller.
-_LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.15
+_LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.1
 #: The style of the sign's text, and of the limits in the small print.
 LIMITS_STYLE: Final = TextStyle("strong", "caption", "text")
 

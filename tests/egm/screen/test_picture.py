@@ -21,8 +21,9 @@ from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import build_idle_view
 
-#: Two sizes, each in one language, in the quick tier; every size in both languages in the slow tier.
-QUICK = {("landscape", "fr"), ("phone", "en")}
+#: Two sizes, each in one language, in the quick tier (French has the longest texts, a telephone the least room); every
+#: size in both languages in the slow tier.
+QUICK = {("landscape", "en"), ("phone", "fr")}
 DRAWN = [
     pytest.param(
         layout, language, id=f"{name}-{language}", marks=() if (name, language) in QUICK else pytest.mark.slow
@@ -133,7 +134,8 @@ def spoilt(scenes, theme, layout):
         for i, (words, box, size) in enumerate(watcher.written):
             if not whole.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
-            if size < LETTERS_MIN[layout.is_telephone] and words not in notices and not words.isdecimal():
+            is_legal = any(words in notice for notice in notices)  # a line of a notice that takes two
+            if size < LETTERS_MIN[layout.is_telephone] and not is_legal and not words.isdecimal():
                 faults.append((name, words, "too small", size))
             if re.search(r"(?<!\.)\.\.(?!\.)", words):
                 faults.append((name, words, "ends with two full stops"))
