@@ -129,7 +129,7 @@ def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
     later.close()
 
 
-@pytest.mark.requirement("Q-09")
+@pytest.mark.requirement("K-01", "Q-09")
 def test_a_base_number_is_fixed_for_good(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
         record_inventory_change(rig.machine, inventory(tmp_path, base_number="B-13"))

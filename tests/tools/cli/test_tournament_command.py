@@ -171,8 +171,18 @@ REFUSED = {
 }  # fmt: skip
 
 
+#: Machines of one tournament must be equal in these.
+UNEQUAL = {"denominations", "bets", "returns", "other game"}
+
+
 @pytest.mark.requirement("L-03", "L-05", "R-09")
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.requirement("L-08") if case in UNEQUAL else ())
+        for case in REFUSED
+    ],
+)
 def test_invalid_rules_are_refused_with_the_key_and_the_reason(rules, case):
     change, said = REFUSED[case]
     file = rules(change)
