@@ -1,5 +1,7 @@
 """The journal that a command reads: a machine's memory (``--state``) or an exported journal (``--file``)."""
 
+import signal
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,7 +83,11 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
             with open_view(state or default_state_dir(), check_pages=check_pages) as view:
                 yield view
             return
-        with open_regular_file(file) as source, open_exported_view(source, str(file)) as view:
+        with (
+            _exit_on_signals(),
+            open_regular_file(file) as source,
+            open_exported_view(source, str(file)) as view,
+        ):
             yield view
     except BrokenPipeError:
         raise  # nobody reads the output any more
@@ -95,6 +101,22 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
             f"{file}: an entry has a content that no machine writes: {error!r}."
             " Find every invalid entry with: egm audit verify"
         ) from error
+
+
+@contextmanager
+def _exit_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the process by SystemExit, so that temporary files are removed.
+
+    A signal that is ignored (``nohup``) or has a handler is left as it is.
+    """
+    defaults = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    for number in defaults:
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for number in defaults:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _refuse_two_sources(state: Path | None, file: Path | None) -> None:

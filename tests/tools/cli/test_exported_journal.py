@@ -3,6 +3,9 @@
 import hashlib
 import io
 import json
+import os
+import signal
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +23,7 @@ from meters.export import open_exported_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from tools.cli import main
+from tools.cli.journal_source import open_journal
 
 COMMANDS = [
     ("meters",),
@@ -196,6 +200,32 @@ def test_a_content_that_no_machine_writes_is_an_error_that_names_the_file(folder
     answer = run(*command, "--file", file)
     assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exception
     assert answer.exit_code == 0 or answer.output.startswith(f"Error: {file}: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_and_removes_its_copy_of_the_journal(folder, tmp_path, monkeypatch, number):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def read_until_a_signal():
+        with open_journal(None, folder / "whole.jsonl"):
+            assert list(tmp_path.iterdir()), "the copy is elsewhere"
+            os.kill(os.getpid(), number)
+
+    with pytest.raises(SystemExit) as ended:
+        read_until_a_signal()
+    assert ended.value.code == 128 + number
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_a_command_that_ignores_the_end_of_its_terminal_goes_on(folder):
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with open_journal(None, folder / "whole.jsonl") as view:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert list(view.entries())
+    finally:
+        signal.signal(signal.SIGHUP, handler)
 
 
 def test_digits_of_meters_are_a_positive_number(folder):
