@@ -351,6 +351,21 @@ def test_a_statement_counts_from_a_signed_readout(tmp_path):
     assert "not a readout" in run.output.replace("\n", " ")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"sequence": n} for n in (10**30, 0, -1, float("inf"), 1.0, "1", True, None)]
+    + [{"meters": {"bill_in.value": amount}} for amount in (float("inf"), float("nan"), "500", 0.5)],
+    ids=str,
+)
+def test_a_readout_with_a_number_that_no_meter_has_is_refused_by_its_file_name(state, tmp_path, change):
+    readout = json.loads(CliRunner().invoke(main, ["meters", "--state", str(state), "--json"]).output)
+    file = tmp_path / "readout.json"
+    file.write_text(json.dumps({**readout, **change}))
+    answer = CliRunner().invoke(main, ["meters", "--state", str(state), "--since", str(file)])
+    assert answer.exit_code == 1
+    assert f"Error: {file}: not a readout of" in answer.output.replace("\n", "")
+
+
 @pytest.mark.requirement("E-01", "E-04", "E-09")
 def test_event_logs_plays_and_entries_are_recalled(state):
     run = CliRunner().invoke(main, ["audit", "log", "plays", "--last", "10", "--state", str(state), "--json"])

@@ -182,14 +182,22 @@ def _compute_difference(view: JournalView, values: dict[str, int], since: Path) 
     try:
         earlier = json.loads(read_contents(since))
         earlier = earlier.get("readout", earlier)
-        sequence, head, earlier_meters = int(earlier["sequence"]), earlier["head"], earlier["meters"]
-        gained = {name: value - int(earlier_meters.get(name, 0)) for name, value in values.items()}
+        sequence, head, earlier_meters = _require_int(earlier["sequence"]), earlier["head"], earlier["meters"]
+        gained = {name: value - _require_int(earlier_meters.get(name, 0)) for name, value in values.items()}
     except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
         raise click.ClickException(f"{since}: not a readout of meters ({error!r})") from error
-    entry = next(view.entries(since=sequence - 1, limit=1), None)
+    is_possible = 0 < sequence <= view.sequence  # a larger number than SQLite's would be an error of its own
+    entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
     if entry is None or entry.hash_hex != head:
         raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")
     return gained
+
+
+def _require_int(value: object) -> int:
+    """Return the value. Raises TypeError if it is not a whole number."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is not a whole number")
+    return value
 
 
 def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
