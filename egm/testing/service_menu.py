@@ -12,6 +12,7 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.events import MenuRequest, PageAnswer, PageInput
 from egm.staff.service.menu import MENU_SUBJECTS
 from egm.testing.machine import MachineRig
+from meters.recall import read_details
 
 #: The catalogue of texts in each language.
 TEXTS = {language: Texts(language) for language in LANGUAGES}
@@ -42,6 +43,7 @@ class Menu:
         self.room = room
         self.machine = room.machine
         self.machine.install(create_roster())
+        self._acting_persons = {"attendant"}
         brought = self.machine.component(Features).texts_by_language
         self._texts = [
             Texts(language, brought=brought) if brought[language] else TEXTS[language]
@@ -71,6 +73,7 @@ class Menu:
 
     def open(self, key: str = "operator") -> "Menu":
         """Turn a key switch, which opens the service menu."""
+        self._acting_persons.add(key)
         self.room.engine.submit(Event(EventType.MENU, MenuRequest(key=key)))
         return self
 
@@ -121,6 +124,7 @@ class Menu:
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
+        self._acting_persons.add(number)
         return self.enter(number).enter(pin_of(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
@@ -141,11 +145,19 @@ class Menu:
         return self.complete(*values, second=second)
 
     def complete(self, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in the open form, field by field, and confirm it."""
+        """Fill in the open form, field by field, and confirm it; fail if it records persons who took no part."""
+        sequence = self.machine.journal.sequence
+        if (person := self.machine.component(ServiceDesk).signed_in_person) is not None:
+            self._acting_persons.add(person.id)
         for value in values:
             self.enter(value)
         self.touch("confirm")
-        return self if second is None else self.prove(second)
+        if second is not None:
+            self.prove(second)
+        for entry in self.machine.journal.entries(since=sequence):
+            persons = read_details(entry).get("persons") or ()
+            assert self._acting_persons.issuperset(persons), f"{entry.kind}: {persons} did not act"
+        return self
 
     def lines(self) -> dict[str, str]:
         """Return the rows of the page's tables, in English: the last column by the first."""

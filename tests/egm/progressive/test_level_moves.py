@@ -18,7 +18,7 @@ from egm.progressive.pools import Pools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared
-from egm.testing.service_menu import Menu, translate_words
+from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -61,7 +61,7 @@ def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(ri
     assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
     (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
-    assert moved["persons"]
+    assert moved["persons"] == [NUMBERS[Role.TECHNICIAN]]
     rig.close()
     again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     again.close()
