@@ -371,6 +371,19 @@ class TableLayout:
         )
         return steps[count - 1] if count else 0
 
+    def find_highest_bets(self, credits_: int) -> dict[str, int]:
+        """Return :meth:`find_highest_bet` by spot, computed once; a spot that only a decision adds to is left out."""
+        if credits_ not in self._highest_bets_by_credits:
+            self._highest_bets_by_credits[credits_] = {
+                spot.id: self.find_highest_bet(spot, credits_) for spot in self.spots if not spot.added
+            }
+        return self._highest_bets_by_credits[credits_]
+
+    @cached_property
+    def _highest_bets_by_credits(self) -> dict[int, dict[str, int]]:
+        """Return the results of :meth:`find_highest_bets` so far."""
+        return {}
+
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
         # a player without a box bets on the hands of all seats but one
@@ -485,9 +498,7 @@ class TableRules(Tableless):
         spots = self.table_layout.spots
         if not any(spot.reserve or spot.times for spot in spots):
             return {}
-        return {
-            spot.id: self.table_layout.find_highest_bet(spot, credits_) for spot in spots if not spot.added
-        }
+        return self.table_layout.find_highest_bets(credits_)
 
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round can stake within ``credits_``, later stakes included."""

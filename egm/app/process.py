@@ -567,7 +567,8 @@ class MachineProcess:
     def _notify_attachments(self) -> None:
         """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
-            snapshots = [(station, station.build_snapshot()) for station in self._stations]
+            numbers = {station: station.machine.position.number for station, _ in self._attachments}
+            snapshots = [(each, self._running_positions.read_snapshot(n)) for each, n in numbers.items()]
             for station, snapshot in snapshots:
                 for attached_station, attachment in self._attachments:
                     if attached_station is station:

@@ -258,12 +258,14 @@ class PlayerStation:
         if self._withdrawn_game_view is not None and find_open_game(self.machine) is None:
             for message in self._build_greeting():
                 self.server.send(message)
-        now = self.build_snapshot()
-        self.server.send(now)
-        self._settle_devices(now)
-        for position in self.machine.component(RunningPositions).position_by_number.values():
-            position.update_tower_light_and_bell()
-        self._on_change()
+        positions = self.machine.component(RunningPositions)
+        with positions.share_snapshots():
+            now = positions.read_snapshot(self.machine.position.number)
+            self.server.send(now)
+            self._settle_devices(now)
+            for position in positions.position_by_number.values():
+                position.update_tower_light_and_bell()
+            self._on_change()
 
     def _settle_devices(self, now: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
@@ -291,8 +293,9 @@ class PlayerStation:
         if board is None:
             return
         lit = self.machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
-        served = self.machine.component(RunningPositions).iter_positions_served(self.machine.position.number)
-        snapshots = [position.build_snapshot() for position in served]
+        positions = self.machine.component(RunningPositions)
+        served = positions.iter_positions_served(self.machine.position.number)
+        snapshots = [positions.read_snapshot(position.engine.machine.position.number) for position in served]
         board.light_tower(
             select_tested_outputs(lit, "tower")
             if lit

@@ -5,6 +5,7 @@ position; the board of the first position also serves every position without a b
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from egm.kernel.engine import StateMachineEngine
@@ -33,6 +34,30 @@ class RunningPositions:
     """All running player positions of the machine, by number."""
 
     position_by_number: dict[int, RunningPosition] = field(default_factory=dict)
+    _shared_snapshots: dict[int, Snapshot] | None = None
+    """The snapshots built so far during :meth:`share_snapshots`, by position; None outside of it."""
+
+    @contextmanager
+    def share_snapshots(self) -> Iterator[None]:
+        """Let :meth:`read_snapshot` build each position's snapshot once, for the readers of one change.
+
+        The readers (screen, tower lights, background services) read the same change, one after the other.
+        """
+        self._shared_snapshots = {}
+        try:
+            yield
+        finally:
+            self._shared_snapshots = None
+
+    def read_snapshot(self, number: int) -> Snapshot:
+        """Return the current snapshot of position ``number``; a shared one is built again after a journal entry."""
+        position = self.position_by_number[number]
+        if self._shared_snapshots is None:
+            return position.build_snapshot()
+        snapshot = self._shared_snapshots.get(number)
+        if snapshot is None or snapshot.journal_sequence != position.engine.machine.journal.sequence:
+            snapshot = self._shared_snapshots[number] = position.build_snapshot()
+        return snapshot
 
     def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:
         """Yield, in order, the positions that the I/O board of position ``number`` serves.

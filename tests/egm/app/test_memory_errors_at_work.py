@@ -15,7 +15,9 @@ from meters import JournalDamaged, JournalError
 
 
 def kinds(family):
-    return [family, *(kind for child in family.__subclasses__() for kind in kinds(child))]
+    """Return a class with its subclasses, in an order that does not depend on when modules were imported."""
+    children = sorted(family.__subclasses__(), key=lambda child: child.__qualname__)
+    return [family, *(kind for child in children for kind in kinds(child))]
 
 
 def made(kind, why="the disk is gone"):
