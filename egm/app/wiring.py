@@ -50,7 +50,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case device.DoorChanged(door=door, open=is_open, unattended=unattended):
             change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
             yield Event(change, DoorChange(door=door, unattended=unattended))
-        case device.InputsKnown(doors_open=doors_open):
+        case device.InputsReported(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, unattended=True))
             for door in sorted(set(doors_known_open) - doors_open):

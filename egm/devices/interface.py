@@ -257,7 +257,7 @@ class ButtonPressed(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputsKnown(DeviceEvent):
+class InputsReported(DeviceEvent):
     """The I/O board's complete inputs, at start and after a loss of the line: open doors and switched-on keys."""
 
     doors_open: frozenset[str]

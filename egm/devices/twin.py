@@ -334,21 +334,21 @@ class Twin(ABC, Generic[M]):
     def _list_line_actions(self) -> dict[str, Action]:
         """Return the manual actions on power, cable and line that every simulated device has."""
         return {
-            "power_off": self._hand_power_off,
-            "power_on": self._hand_power_on,
-            "unplug": self._hand_unplug,
-            "plug": self._hand_plug,
-            "silence": self._hand_silence,
-            "late": self._hand_late,
-            "corrupt": self._hand_corrupt,
-            "drop": self._hand_drop,
-            "split": self._hand_split,
-            "clear_line": self._hand_clear_line,
+            "power_off": self._switch_power_off,
+            "power_on": self._switch_power_on,
+            "unplug": self._unplug_cable,
+            "plug": self._plug_cable_in,
+            "silence": self._set_replies_withheld,
+            "late": self._set_reply_delay,
+            "corrupt": self._corrupt_next_replies,
+            "drop": self._drop_next_replies,
+            "split": self._set_replies_split,
+            "clear_line": self._clear_line_faults,
             "state": lambda: "",
             "log": lambda: "\n".join(self._log),
         }
 
-    def _hand_power_off(self) -> str:
+    def _switch_power_off(self) -> str:
         """Cut the power of the simulated device."""
         if self.powered:
             self.powered = False
@@ -357,49 +357,49 @@ class Twin(ABC, Generic[M]):
             self.handle_power_loss()
         return "without power"
 
-    def _hand_power_on(self) -> str:
+    def _switch_power_on(self) -> str:
         """Restore the device's power."""
         if not self.powered:
             self.powered = True
             self.handle_power_return()
         return "powered"
 
-    def _hand_unplug(self) -> str:
+    def _unplug_cable(self) -> str:
         """Unplug the device's cable."""
         self.port.unplug()
         return "cable pulled"
 
-    def _hand_plug(self) -> str:
+    def _plug_cable_in(self) -> str:
         """Plug the device's cable in."""
         self.port.plug()
         return "cable in"
 
-    def _hand_silence(self, *, on: bool = True) -> str:
+    def _set_replies_withheld(self, *, on: bool = True) -> str:
         """Set whether the device sends no replies (``on``)."""
         self.port.silent = on
         return "silent" if self.port.silent else "answering"
 
-    def _hand_late(self, *, milliseconds: int) -> str:
+    def _set_reply_delay(self, *, milliseconds: int) -> str:
         """Delay every reply by ``milliseconds``."""
         self.port.late_seconds = milliseconds / 1000
         return f"answers {self.port.late_seconds:g} s late"
 
-    def _hand_corrupt(self, *, answers: int = 1) -> str:
+    def _corrupt_next_replies(self, *, answers: int = 1) -> str:
         """Damage the next replies (``answers``: how many)."""
         self.port.corrupt_next = answers
         return f"the next {self.port.corrupt_next} answers are damaged"
 
-    def _hand_drop(self, *, answers: int = 1) -> str:
+    def _drop_next_replies(self, *, answers: int = 1) -> str:
         """Lose the next replies (``answers``: how many)."""
         self.port.drop_next = answers
         return f"the next {self.port.drop_next} answers are lost"
 
-    def _hand_split(self, *, on: bool = True) -> str:
+    def _set_replies_split(self, *, on: bool = True) -> str:
         """Set whether replies are sent one byte at a time (``on``)."""
         self.port.split = on
         return "one byte at a time" if self.port.split else "whole answers"
 
-    def _hand_clear_line(self) -> str:
+    def _clear_line_faults(self) -> str:
         """End all simulated faults of the line."""
         self.port.silent = self.port.split = False
         self.port.late_seconds = 0.0

@@ -105,7 +105,7 @@ def open_ticket_desk(
         ),
         clock,
         numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
-        reads=is_stand_alone if is_stand_alone_machine else is_host_number,
+        is_ticket_number=is_stand_alone if is_stand_alone_machine else is_host_number,
         date_is_known=lambda: times.is_clock_trusted,
         is_accounted=is_accounted,
     )

@@ -71,7 +71,9 @@ def open_ticket_store(
     )
     key = journal.derive(HEAD_PURPOSE)
     try:
-        return TicketStore.open(folder, key=key, second=second, storage=storage, make=not has_tickets), ""
+        return TicketStore.open(
+            folder, key=key, second=second, storage=storage, create_missing=not has_tickets
+        ), ""
     except (OperatorError, TicketLedgerDamaged) as error:
         return None, f"{error}{_TICKETS_REMEDY}"
 

@@ -52,7 +52,7 @@ class DeviceWorkbench:
                 self._record_input(f"key:{key}", on=on)
             case device.ButtonPressed(button=button):
                 self._record_input(f"button:{button}", on=True)
-            case device.InputsKnown(doors_open=doors, keys_on=keys):
+            case device.InputsReported(doors_open=doors, keys_on=keys):
                 self.active_inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
             case _:
                 pass

@@ -130,7 +130,7 @@ class HostWire:
                 sent_frames.append(action)
             elif not isinstance(action, RunPollEffect):
                 self.actions.append(action)
-                self.line._handle_news(action)
+                self.line._handle_notification(action)
         return sent_frames
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
@@ -154,7 +154,7 @@ class HostWire:
                     output += self._perform(self.channel.reply_to_request(poll, request, reply))
                 case _:
                     self.actions.append(action)
-                    self.line._handle_news(action)
+                    self.line._handle_notification(action)
         return output
 
     # ------------------------------------------------------------------ as a host

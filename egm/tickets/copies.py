@@ -111,11 +111,11 @@ class TicketLedgerCopies:
     """Close both copies and release the ledger."""
 
     def __init__(
-        self, folder: Path, second: Path, storage: Storage, key: bytes, *, prove: bool, read_only: bool
+        self, folder: Path, second: Path, storage: Storage, key: bytes, *, verify: bool, read_only: bool
     ) -> None:
         """Open both copies of the ticket ledger and, unless ``read_only``, rebuild a damaged one from the other.
 
-        ``second`` is the folder of the log. With ``prove``, every move in both is verified, which takes about
+        ``second`` is the folder of the log. With ``verify``, every move in both is verified, which takes about
         a second for a large ledger and blocks other writers. Raises :class:`TicketLedgerUnwritable` or
         :class:`TicketLedgerDamaged`.
         """
@@ -124,7 +124,7 @@ class TicketLedgerCopies:
         self.mended = ""
         self._storage = storage
         self._key = key
-        self._prove = prove
+        self._verify = verify
         self._read_only = read_only
         self._changing = False
         self._logged_move_number: int | None = None
@@ -174,7 +174,7 @@ class TicketLedgerCopies:
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
-        if self._prove:
+        if self._verify:
             self.verify_moves()
 
     def _check_format_and_find_content(self) -> bool:
@@ -208,9 +208,9 @@ class TicketLedgerCopies:
                 for statement in _SCHEMA:
                     self.run(statement)
                 self.run(f"PRAGMA user_version={LEDGER_FORMAT}")
-            if self._prove:
+            if self._verify:
                 self._check_database()
-            self._reconcile_copies(thorough=self._prove)
+            self._reconcile_copies(thorough=self._verify)
 
     def _rebuild_database(self, reason: str) -> None:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
@@ -234,7 +234,7 @@ class TicketLedgerCopies:
                 )
                 self._storage.sync_folder(folder)
         self._database = self._connect()
-        self._prove = True
+        self._verify = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"

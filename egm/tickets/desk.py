@@ -115,7 +115,7 @@ def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | 
 class TicketDesk:
     """Desk that issues and redeems the tickets of one machine.
 
-    ``numbering`` creates numbers; ``reads`` returns whether digits have the form of a ticket number of this
+    ``numbering`` creates numbers; ``is_ticket_number`` returns whether digits have the form of a ticket number of this
     venue (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted,
     nothing is issued and no ticket counts as expired. ``is_accounted`` returns whether the journal accounts
     for a ticket that the ledger lists as issued by this machine. Raises :class:`InvalidTicket` if the rules'
@@ -130,7 +130,7 @@ class TicketDesk:
         clock: Clock,
         *,
         numbering: Numbering,
-        reads: Callable[[str], bool],
+        is_ticket_number: Callable[[str], bool],
         date_is_known: Callable[[], bool] = lambda: True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
@@ -140,7 +140,7 @@ class TicketDesk:
         self._rules = rules
         self._clock = clock
         self._numbering = numbering
-        self._reads = reads
+        self._is_ticket_number = is_ticket_number
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
 
@@ -243,7 +243,7 @@ class TicketDesk:
     # ------------------------------------------------------------------ in
     def is_ticket_number(self, digits: str) -> bool:
         """Return whether these digits have the form of a ticket number of this venue."""
-        return self._reads(digits)
+        return self._is_ticket_number(digits)
 
     def admit_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
@@ -267,7 +267,7 @@ class TicketDesk:
                 self._store,
                 redemption_id,
                 number,
-                self._reads,
+                self._is_ticket_number,
                 by=machine_serial,
                 at=at,
                 refuse=self._find_redemption_refusal,
@@ -306,7 +306,7 @@ class TicketDesk:
             self._store,
             redemption_id,
             number,
-            self._reads,
+            self._is_ticket_number,
             by=machine_serial,
             at=at,
             refuse=self._find_redemption_refusal,

@@ -28,4 +28,6 @@ def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: 
     """
     second = second or folder / SECOND_FOLDER
     key = read_machine_key(folder, second).derive(HEAD_PURPOSE)
-    return TicketStore.open(folder, key=key, second=second, make=False, prove=False, read_only=read_only)
+    return TicketStore.open(
+        folder, key=key, second=second, create_missing=False, verify=False, read_only=read_only
+    )

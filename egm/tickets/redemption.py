@@ -92,7 +92,7 @@ def lock_for_redemption(
     store: TicketStore,
     redemption_id: str,
     number: str,
-    reads: Callable[[str], bool],
+    is_ticket_number: Callable[[str], bool],
     *,
     by: str,
     at: datetime,
@@ -100,7 +100,7 @@ def lock_for_redemption(
 ) -> TicketRedemption | TicketRefusal:
     """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
 
-    Every redemption starts here. ``reads`` returns whether the digits have the form of a ticket number;
+    Every redemption starts here. ``is_ticket_number`` returns whether the digits have the form of a ticket number;
     ``refuse`` returns why this redeemer may not redeem an issued ticket, or None. Check and lock are one
     transaction. A repeated call with the same id returns the same result while this redeemer holds the lock.
     A later use of the same id is an error and yields no money.
@@ -115,7 +115,7 @@ def lock_for_redemption(
                     f"redemption {redemption_id}: already used for {locked_record.ticket.masked}"
                 )
             return TicketRedemption(redemption_id=redemption_id, ticket=locked_record.ticket)
-        if not reads(number):
+        if not is_ticket_number(number):
             return TicketRefusal(TicketRefusalReason.MISREAD)
         record = store.find_ticket(number)
         if record is None:

@@ -68,11 +68,13 @@ def restore_ticket_ledger(
     )
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        rows, vouches = _find_provable_moves(folder, second, key)
+        rows, proof_text = _find_provable_moves(folder, second, key)
         new_folder = folder / _NEW_LEDGER_FOLDER_NAME
         shutil.rmtree(new_folder, ignore_errors=True)
         with TicketStore.open(new_folder, key=key) as store:
-            store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
+            store.restore(
+                rows, by=persons[0], second=persons[1], why=why.strip(), at=at, proof_text=proof_text
+            )
             _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", at=at)
             store.merge_write_ahead_log()
             head_value = encode_head(store.last_move)
@@ -84,7 +86,7 @@ def restore_ticket_ledger(
         raise OperatorError(f"{folder}: close every program that has the ticket ledger open") from None
     finally:
         os.close(descriptor)
-    return len(rows), vouches
+    return len(rows), proof_text
 
 
 def _redeem_accepted_tickets(
@@ -123,13 +125,13 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
         _read_log_rows(second / LOG_NAME),
         _read_log_rows(folder / _OLD_LOG_NAME),
     ]
-    for vouches, proves in (
+    for proof_text, is_provable in (
         ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
         ("digests of an earlier version, which used no key", _is_next_unsealed_row),
     ):
-        proved_rows = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
+        proved_rows = max((_take_proved_prefix(rows, is_provable) for rows in copies), key=len)
         if proved_rows:
-            return proved_rows, vouches
+            return proved_rows, proof_text
     numbered_rows = [_take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]]
     if numbered_rows[0] and numbered_rows[0] == numbered_rows[1]:
         return numbered_rows[
@@ -138,11 +140,13 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
     return [], "nothing"
 
 
-def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
-    """Return the rows from the first one on, as long as ``proves`` accepts each row after its predecessor."""
+def _take_proved_prefix(
+    rows: Sequence[Row], is_provable: Callable[[tuple[int, str], Row], bool]
+) -> list[Row]:
+    """Return the rows from the first one on, as long as ``is_provable`` accepts each row after its predecessor."""
     last_end, proved_rows = EMPTY_LOG_END, []
     for row in rows:
-        if not proves(last_end, row):
+        if not is_provable(last_end, row):
             break
         proved_rows.append(row)
         last_end = build_end_after(row)

@@ -82,15 +82,15 @@ class TicketStore:
         key: bytes,
         second: Path | None = None,
         storage: Storage | None = None,
-        make: bool = True,
-        prove: bool = True,
+        create_missing: bool = True,
+        verify: bool = True,
         read_only: bool = False,
     ) -> Self:
-        """Open the ticket ledger in ``folder``, creating it unless ``make`` is False.
+        """Open the ticket ledger in ``folder``, creating it unless ``create_missing`` is False.
 
         ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; every move gets a digest with it. ``second``
         is the folder of the second copy, by default the same. Every move in both copies is verified unless
-        ``prove`` is False, which is enough for a process next to a running machine that has verified them.
+        ``verify`` is False, which is enough for a process next to a running machine that has verified them.
         ``read_only`` creates and repairs nothing.
 
         Raises :class:`TicketLedgerAbsent` if it does not exist and may not be created;
@@ -99,15 +99,15 @@ class TicketStore:
         """
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
-        make = make and not any(
+        create_missing = create_missing and not any(
             storage.exists(each_folder / HEAD_FILE_NAME) for each_folder in (folder, second)
         )
         has_ledger = storage.exists(folder / FILE_NAME) or (
             storage.exists(second / LOG_NAME) and not read_only
         )
-        if not has_ledger and (read_only or not make):
+        if not has_ledger and (read_only or not create_missing):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
-        copies = TicketLedgerCopies(folder, second, storage, key, prove=prove, read_only=read_only)
+        copies = TicketLedgerCopies(folder, second, storage, key, verify=verify, read_only=read_only)
         store = cls(copies, key, head, read_only=read_only)
         try:
             store._begin_head()
@@ -253,11 +253,11 @@ class TicketStore:
             return self.require_ticket(number)
 
     def restore(
-        self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
+        self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, proof_text: str
     ) -> None:
         """Copy the moves of an older ticket ledger into this one, and record who restored it, and why.
 
-        ``vouches`` states how the old moves were proved.
+        ``proof_text`` states how the old moves were proved.
         """
         with self.transaction():
             for row in rows:
@@ -265,7 +265,7 @@ class TicketStore:
                 unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
             last_number, last_digest = self._copies.find_last_move()
-            details = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
+            details = {"second": second, "why": why, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
             row = (last_number + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)

@@ -447,13 +447,13 @@ def test_an_ebds_acceptor_without_a_note_table_is_queried_a_few_times_and_used()
     async def scene():
         rig = BillRig("ebds")
         heard = []
-        answer = rig.twin._answer
+        answer = rig.twin._build_reply
 
         def plainly(question):
             heard.append(type(question))
             return answer(EbdsPoll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
 
-        rig.twin._answer = plainly
+        rig.twin._build_reply = plainly
         for cents in (5_00, 20_00, 10_00):
             await rig.insert(cents)
             await rig.advance_until(rig.quiet)

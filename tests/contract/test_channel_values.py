@@ -25,8 +25,8 @@ WRONG = {
 
 def mute_cctalk(*headers):
     def mute(rig):
-        answer = rig.twin._answer
-        rig.twin._answer = lambda message: None if message.header in headers else answer(message)
+        answer = rig.twin._build_reply
+        rig.twin._build_reply = lambda message: None if message.header in headers else answer(message)
 
     return mute
 
@@ -44,12 +44,12 @@ def mute_id003(rig):
 
 
 def mute_ebds(rig):
-    answer = rig.twin._answer
+    answer = rig.twin._build_reply
 
     def plain(question):
         return answer(question.poll if isinstance(question, NoteQuery) else question)
 
-    rig.twin._answer = plain
+    rig.twin._build_reply = plain
 
 
 MUTE = {

@@ -11,7 +11,7 @@ from egm.devices.interface import (
     DeviceIdentified,
     DoorChanged,
     FaultCode,
-    InputsKnown,
+    InputsReported,
     KeyTurned,
     LineError,
     LineLost,
@@ -33,7 +33,7 @@ class BoardRig(DeviceRig):
         self.start(self.driver)
 
     async def known(self, times: int = 1) -> None:
-        await self.advance_until(lambda: len(self.of(InputsKnown)) >= times)
+        await self.advance_until(lambda: len(self.of(InputsReported)) >= times)
 
     def told(self) -> list[tuple[str, str, bool]]:
         """Return the reported changes of doors and keys in order, without repeated states."""
@@ -93,7 +93,7 @@ class TestEveryLine:
             assert rig.told() == done
             if line != "lossy":
                 assert len(rig.of(DoorChanged, KeyTurned)) == len(done)
-                assert len(rig.of(InputsKnown)) == 1
+                assert len(rig.of(InputsReported)) == 1
             rig.close()
 
         for seed in range(3):
@@ -146,11 +146,11 @@ class TestUnattended:
             rig.hand("door", name="logic", open=False)
             rig.hand("door", name="main", open=True)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(InputsKnown) and rig.of(InputsKnown)[-1].doors_open)
+            await rig.advance_until(lambda: rig.of(InputsReported) and rig.of(InputsReported)[-1].doors_open)
             await rig.stop()
             assert rig.told() == [("door", "logic", True), ("door", "logic", False), ("door", "main", True)]
             assert all(event.unattended for event in rig.of(DoorChanged))
-            assert rig.of(InputsKnown)[-1].doors_open == {"main"}
+            assert rig.of(InputsReported)[-1].doors_open == {"main"}
             rig.close()
 
         jump(scene())
@@ -225,7 +225,7 @@ class TestUnattended:
                 rig.hand("door", name="top", open=False)
             rig.hand("door", name="main", open=True)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 
@@ -240,7 +240,7 @@ class TestUnattended:
             rig.hand("forget")
             await asyncio.sleep(0.3)
             rig.hand("silence", on=False)
-            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"belly"})
+            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"belly"})
             rig.hand("press", button="play")
             await rig.advance_until(lambda: rig.of(ButtonPressed))
             await rig.stop()
@@ -307,7 +307,7 @@ class TestFaults:
             rig = BoardRig()
             await rig.known()
             rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 

@@ -51,8 +51,8 @@ def unanswered(header):
 
 def malformed(rig):
     """Let the hopper answer its life-time count with a byte too many."""
-    answer = rig.twin._answer
-    rig.twin._answer = lambda message: (
+    answer = rig.twin._build_reply
+    rig.twin._build_reply = lambda message: (
         b"\0\0\0\0" if message.header == Header.DISPENSE_COUNT else answer(message)
     )
 

@@ -18,8 +18,8 @@ COINS = frozenset({25, 1_00, 2_00})
 
 def coin_rig(*, unanswered=None):
     rig = DeviceRig("cctalk_coin")
-    answer = rig.twin._answer
-    rig.twin._answer = lambda message: None if message.header == unanswered else answer(message)
+    answer = rig.twin._build_reply
+    rig.twin._build_reply = lambda message: None if message.header == unanswered else answer(message)
     driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, TransientCoinLedger())
     driver.enable(COINS)
     rig.start(driver)

@@ -36,8 +36,8 @@ def nonsense_id003(rig):
 
 def nonsense_events(header):
     def make(rig):
-        received, answer = type(rig.twin).process_message.__get__(rig.twin), rig.twin._answer
-        rig.twin._answer = lambda message: b"\1\2\3\4" if message.header == header else answer(message)
+        received, answer = type(rig.twin).process_message.__get__(rig.twin), rig.twin._build_reply
+        rig.twin._build_reply = lambda message: b"\1\2\3\4" if message.header == header else answer(message)
         return received
 
     return make
@@ -61,7 +61,7 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(3)
-        good, answer = rig.twin.process_message, getattr(rig.twin, "_answer", None)
+        good, answer = rig.twin.process_message, getattr(rig.twin, "_build_reply", None)
         rig.twin.process_message = NONSENSE[protocol](rig)
         await rig.advance_until(lambda: not driver.is_replying, 10)
         (lost,) = rig.of(LineLost)
@@ -72,7 +72,7 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         assert driver.exchanges.invalid_messages == len(rig.of(LineError)) > 20
         rig.twin.process_message = good
         if answer is not None:
-            rig.twin._answer = answer
+            rig.twin._build_reply = answer
         await rig.advance_until(lambda: driver.is_replying, 10)
         await asyncio.sleep(10)
         assert len(rig.of(LineRestored)) == 2
@@ -91,7 +91,7 @@ def test_every_numbered_reply_is_acknowledged():
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(1)
-        answer, said = rig.twin._answer, []
+        answer, said = rig.twin._build_reply, []
 
         def once(question):
             if said:
@@ -99,7 +99,7 @@ def test_every_numbered_reply_is_acknowledged():
             said.append(question)
             return ebds.EbdsFrame(0x40 | question.ack, b"\1\2").encode()
 
-        rig.twin._answer = once
+        rig.twin._build_reply = once
         await asyncio.sleep(2)
         assert driver.exchanges.invalid_messages == 1
         await rig.stop()

@@ -81,7 +81,7 @@ class Session:
                     rules,
                     Noon(),
                     numbering=build_stand_alone_numbering(self.chance.randrange),
-                    reads=is_stand_alone,
+                    is_ticket_number=is_stand_alone,
                 )
                 for _, call in steps(desk, self.numbers)[self.done :]:
                     call()

@@ -50,7 +50,7 @@ class Office:
         self._made = (machine(serial), rules)
         self._options = {
             "numbering": build_stand_alone_numbering(self._chance.randrange),
-            "reads": is_stand_alone,
+            "is_ticket_number": is_stand_alone,
         } | options
         self.restart()
 

@@ -36,7 +36,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         self._accepted = 0
         self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
 
-    def _answer(self, message: CctalkFrame) -> bytes | None:
+    def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated validator's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_BILL_EVENTS | Header.ACCEPT_COUNT:

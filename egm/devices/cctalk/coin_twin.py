@@ -41,7 +41,7 @@ class CctalkCoinTwin(CctalkTwin):
         self.drop_cents = 0
         self.tray_cents = 0
 
-    def _answer(self, message: CctalkFrame) -> bytes | None:
+    def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated coin acceptor's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_CREDITS:

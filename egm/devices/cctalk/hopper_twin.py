@@ -44,7 +44,7 @@ class CctalkHopperTwin(CctalkTwin):
         self.level_coins = INITIAL_COINS
         self.tray_coins = 0
 
-    def _answer(self, message: CctalkFrame) -> bytes | None:
+    def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated hopper's reply to a message, or None for no reply."""
         match message.header:
             case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:

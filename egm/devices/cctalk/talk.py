@@ -83,13 +83,13 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         self._missing_replies_by_query = self._missing_replies_by_query or {}
         self._missing_replies_by_query[header] = self._missing_replies_by_query.get(header, 0) + 1
         if self._missing_replies_by_query[header] >= _MISSING_REPLIES_MAX:
-            self._set_driver_fault(FaultCode.FAILURE, _describe_missing_answer(header))
+            self._set_driver_fault(FaultCode.FAILURE, _describe_missing_reply(header))
 
     def _note_query_reply(self, header: Header) -> None:
         """Reset the count of missing replies to this query, and clear the fault that it raised."""
         if self._missing_replies_by_query is not None:
             self._missing_replies_by_query.pop(header, None)
-        if self._faults_found_by_driver.get(FaultCode.FAILURE) == _describe_missing_answer(header):
+        if self._faults_found_by_driver.get(FaultCode.FAILURE) == _describe_missing_reply(header):
             self._set_driver_fault(FaultCode.FAILURE, None)
 
     async def _send_command(self, header: Header, data: bytes) -> bool:
@@ -125,6 +125,6 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         return True
 
 
-def _describe_missing_answer(header: Header) -> str:
+def _describe_missing_reply(header: Header) -> str:
     """Return the error text for a query that gets no reply."""
     return f"the device does not reply to header {header.value} ({header.name.lower()})"

@@ -54,7 +54,9 @@ class CctalkTwin(Twin[CctalkFrame]):
         if message.destination != self.address or message.source != HOST_ADDRESS:
             return
         answer = (
-            self._find_common_reply(message) if message.header in _COMMON_QUERIES else self._answer(message)
+            self._find_common_reply(message)
+            if message.header in _COMMON_QUERIES
+            else self._build_reply(message)
         )
         if answer is not None:
             self._send(CctalkFrame(HOST_ADDRESS, self.address, Header.REPLY, answer).encode())
@@ -78,7 +80,7 @@ class CctalkTwin(Twin[CctalkFrame]):
         """Return the country in the names of the device's coins or notes: two letters of the currency, EU for euros."""
         return self.currency[:2]
 
-    def _answer(self, message: CctalkFrame) -> bytes | None:
+    def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the device's reply to a message, or None for no reply."""
         raise NotImplementedError
 

@@ -84,10 +84,10 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
             self._last_ack = question.ack
-            self._last_answer = self._answer(question)
+            self._last_answer = self._build_reply(question)
         self._send(self._last_answer)
 
-    def _answer(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
+    def _build_reply(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
             case AuxiliaryCommand(query=IdentificationQuery.SOFT_RESET):

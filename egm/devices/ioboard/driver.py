@@ -15,7 +15,7 @@ from egm.devices.interface import (
     DoorChanged,
     EventSink,
     FaultCode,
-    InputsKnown,
+    InputsReported,
     KeyTurned,
 )
 from egm.devices.ioboard import codec
@@ -224,7 +224,7 @@ class IoBoardDriver(LineDriver[Message]):
             )
 
         self._emit(
-            InputsKnown(
+            InputsReported(
                 device=self.name, doors_open=list_active_inputs("door"), keys_on=list_active_inputs("key")
             )
         )

@@ -35,7 +35,7 @@ from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.links.sas.line import (
     LOOP_PRIORITY,
     SasLineHealth,
-    SasLineNews,
+    SasLineNotification,
     SasLineThread,
     raise_priority,
     restore_priority,
@@ -143,16 +143,16 @@ class SasLineService:
             if entry.sequence > self._noted:
                 self._reader.note_entry(entry)
         readout = self._reader.build_readout()
-        news = [
-            what
+        exceptions = [
+            exception
             for entry in entries
-            for what in iter_exceptions(
+            for exception in iter_exceptions(
                 entry, self.host.machine.entry_declarations, readout, self._answered, self._selected_game
             )
         ]
         self._selected_game = readout.selected_game_number
         self._seen = self._noted = now.journal_sequence
-        self._line.send_to_line(readout, *news)
+        self._line.send_to_line(readout, *exceptions)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
@@ -161,7 +161,7 @@ class SasLineService:
         self._line.send_to_line(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread
-    def _schedule_poll_effect(self, ask: RunPollEffect) -> "Future[Reply | None]":
+    def _schedule_poll_effect(self, effect: RunPollEffect) -> "Future[Reply | None]":
         """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
 
         The future is cancelled if the machine is stopping.
@@ -170,37 +170,37 @@ class SasLineService:
         try:
             if self._loop is None:
                 raise RuntimeError("not running")
-            self._loop.call_soon_threadsafe(self._run_effect, ask, future)
+            self._loop.call_soon_threadsafe(self._run_effect, effect, future)
         except RuntimeError:  # the machine is stopping
             future.cancel()
         return future
 
-    def _pass_to_loop(self, news: SasLineNews) -> None:
+    def _pass_to_loop(self, notification: SasLineNotification) -> None:
         """Pass an action of the SAS line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._handle_news, news)
+                self._loop.call_soon_threadsafe(self._handle_notification, notification)
 
     # ------------------------------------------------------------------ for it, on the loop
-    def _run_effect(self, ask: RunPollEffect, future: "Future[Reply | None]") -> None:
+    def _run_effect(self, effect: RunPollEffect, future: "Future[Reply | None]") -> None:
         """Run the effect of a host's poll, and set its reply in ``future``: None for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
         """
-        if ask.poll.effect_function is None or not future.set_running_or_notify_cancel():
+        if effect.poll.effect_function is None or not future.set_running_or_notify_cancel():
             return
         try:
-            future.set_result(ask.poll.effect_function(self.host, ask.request))
+            future.set_result(effect.poll.effect_function(self.host, effect.request))
         except MalformedPollError:
             future.set_result(None)
         except Exception as error:
             future.set_result(None)
-            self._record_failed_poll(ask.request, repr(error))
+            self._record_failed_poll(effect.request, repr(error))
             raise
 
-    def _handle_news(self, news: SasLineNews) -> None:
+    def _handle_notification(self, notification: SasLineNotification) -> None:
         """Act on a report of the SAS line's thread, such as a confirmation, a changed link or a refused poll."""
-        match news:
+        match notification:
             case ReplyReceived(poll=poll, request=request, reply=reply):
                 if poll.acknowledgement_function is not None:
                     poll.acknowledgement_function(self.host, request, reply)

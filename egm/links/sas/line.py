@@ -76,7 +76,9 @@ class SasLineHealth:
 
 #: The channel's actions that concern the machine and not the line; they are passed to the machine's event
 #: loop.
-SasLineNews: TypeAlias = ReplyReceived | ExceptionsReceived | LinkChanged | QueueFullChanged | PollUnanswered
+SasLineNotification: TypeAlias = (
+    ReplyReceived | ExceptionsReceived | LinkChanged | QueueFullChanged | PollUnanswered
+)
 
 
 def raise_priority(priority: int) -> None:
@@ -114,7 +116,7 @@ class SasLineThread(threading.Thread):
         *,
         open_port: Callable[[], SasPort],
         run_effect: Callable[[RunPollEffect], "Future[Reply | None]"],
-        report: Callable[[SasLineNews], None],
+        report: Callable[[SasLineNotification], None],
         monotonic_ns: Callable[[], int],
         busy_ns: int,
     ) -> None:
@@ -271,30 +273,30 @@ class SasLineThread(threading.Thread):
         self._health.total_reply_ns += took_ns
         self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
-    def _run_or_check_effect(self, port: SasPort, ask: RunPollEffect) -> None:
+    def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
         """Start the effect of a SAS poll and send its reply; if a repeated poll's effect still runs, wait for it.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
         broadcast gets no reply.
         """
-        frame = ask.request.frame
+        frame = effect.request.frame
         if self._pending is not None and self._pending[0] == frame:
             future = self._pending[1]
         else:
-            future = self._run_effect(ask)
+            future = self._run_effect(effect)
         self._pending = None
-        if ask.request.address == BROADCAST_ADDRESS:
+        if effect.request.address == BROADCAST_ADDRESS:
             return
         try:
             reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
         except TimeoutError:
             self._pending = (frame, future)
             self._health.busy_replies += 1
-            actions = self._channel.reply_busy(ask.request)
+            actions = self._channel.reply_busy(effect.request)
         except CancelledError:  # the machine is stopping
             return
         else:
             self._take_messages_from_machine()  # consequences of the effect must apply before its reply is sent
-            actions = self._channel.reply_to_request(ask.poll, ask.request, reply)
+            actions = self._channel.reply_to_request(effect.poll, effect.request, reply)
         for action in actions:
             self._perform_action(port, action)

@@ -17,7 +17,7 @@ from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
     AcceptorReadiness,
     Banknote,
-    InputsKnown,
+    InputsReported,
     LineLost,
     LineRestored,
     PaperInEscrow,
@@ -121,8 +121,8 @@ def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path)
             events = []
             line = SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line_settings)
             task = asyncio.create_task(IoBoardDriver("io", line, events.append).run())
-            await until(lambda seen=events: any(isinstance(e, InputsKnown) for e in seen))
-            assert next(e for e in events if isinstance(e, InputsKnown)).doors_open == doors
+            await until(lambda seen=events: any(isinstance(e, InputsReported) for e in seen))
+            assert next(e for e in events if isinstance(e, InputsReported)).doors_open == doors
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

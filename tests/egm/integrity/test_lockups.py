@@ -7,7 +7,7 @@ import pytest
 
 from egm.app.view import build_snapshot
 from egm.app.wiring import find_lit_tower_lights, is_bell_ringing, iter_reported_events
-from egm.devices.interface import FaultCode, InputsKnown
+from egm.devices.interface import FaultCode, InputsReported
 from egm.integrity.entries import DOOR_OPENED
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
@@ -183,7 +183,7 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_pat
         rig.engine.handle(EventType.DOOR_OPENED, door="logic")
     rig.close()
     again = MachineRig(tmp_path).boot()
-    inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
+    inputs = InputsReported(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
     for event in iter_reported_events(inputs, "io_board", again.machine.open_doors):
         again.happen(event)
     assert again.machine.open_doors == ("logic",)

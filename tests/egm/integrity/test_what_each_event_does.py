@@ -7,7 +7,7 @@ import pytest
 
 from egm.app.view import build_snapshot
 from egm.app.wiring import iter_reported_events
-from egm.devices.interface import DeviceFault, DoorChanged, FaultCode, InputsKnown, LineLost, LineRestored
+from egm.devices.interface import DeviceFault, DoorChanged, FaultCode, InputsReported, LineLost, LineRestored
 from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventType, State
 from egm.testing.machine import MachineRig
@@ -83,7 +83,7 @@ def test_a_door_stops_play_while_it_is_open_and_is_recorded(rig, door):
 @pytest.mark.requirement("J-01", "A-24")
 def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
     """After a loss of the line, or without power: doors that changed meanwhile are told as unattended."""
-    known = InputsKnown(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
+    known = InputsReported(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
     assert list(iter_reported_events(known, "io_board", ("drop", "logic"))) == [
         Event(EventType.DOOR_OPENED, DoorChange(door="main", unattended=True)),
         Event(EventType.DOOR_CLOSED, DoorChange(door="logic", unattended=True)),

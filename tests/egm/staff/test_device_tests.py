@@ -164,7 +164,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
     bench = menu.machine.component(ServiceDesk).workbench
     bench.store_report(device.DeviceIdentified(device="io", identity="board 3.1"))
     bench.store_report(
-        device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
+        device.InputsReported(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
     )
     bench.store_report(device.ButtonPressed(device="io", button="play"))
     bench.store_report(

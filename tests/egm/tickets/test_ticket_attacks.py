@@ -143,7 +143,7 @@ def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
 
 def test_a_missing_ledger_is_not_created_unless_requested(tmp_path):
     with pytest.raises(TicketLedgerAbsent):
-        TicketStore.open(tmp_path, key=KEY, make=False)
+        TicketStore.open(tmp_path, key=KEY, create_missing=False)
     assert not list(tmp_path.iterdir())
 
 
@@ -159,7 +159,7 @@ def test_a_reader_writes_nothing(tmp_path, office):
     with (tmp_path / LOG_NAME).open("ab") as log:
         log.write(b"[[3]]\n")
     with (
-        TicketStore.open(tmp_path, key=KEY, read_only=True, prove=False) as store,
+        TicketStore.open(tmp_path, key=KEY, read_only=True, verify=False) as store,
         pytest.raises(TicketLedgerDamaged, match="move 3 was altered after it was written"),
     ):
         store.verify_moves()

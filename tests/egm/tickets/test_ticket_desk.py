@@ -166,7 +166,7 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
 
 @pytest.mark.requirement("H-05")
 def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
-    office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced)
     assert (
         office.desk.prepare_ticket("a", 100, denomination_cents=1).reason is TicketRefusalReason.NOT_ENROLLED
     )
@@ -185,7 +185,7 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
-    office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced)
     office.desk.store_enrolment(0xABCDEF, 0)
     for n in range(150):
         number = office.desk.prepare_ticket(f"a{n}", 100, denomination_cents=1).number
@@ -200,7 +200,7 @@ def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
 
 @pytest.mark.requirement("H-05")
 def test_the_hosts_number_is_used_once(tmp_path):
-    office = Office(tmp_path, reads=is_system_number)
+    office = Office(tmp_path, is_ticket_number=is_system_number)
     number = "071234567890123456"
     ticket = office.desk.prepare_ticket("a", 100, denomination_cents=1, number=number)
     assert ticket.number == "071234567890123456"

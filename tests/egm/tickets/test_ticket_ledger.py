@@ -327,7 +327,7 @@ def test_contradicting_copies_are_refused(tmp_path):
 def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
     records = lived(tmp_path)
     with_hands_on(tmp_path, *GAGS, CHANGES[0])
-    with TicketStore.open(tmp_path, key=KEY, prove=False) as store:
+    with TicketStore.open(tmp_path, key=KEY, verify=False) as store:
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
             store.find_ticket(records[-1].ticket.number)
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
@@ -378,7 +378,7 @@ def test_a_later_format_is_refused(tmp_path):
 
 def test_a_reader_does_not_create_a_missing_ledger(tmp_path):
     with pytest.raises(OperatorError, match="no ticket ledger here"):
-        TicketStore.open(tmp_path, key=KEY, make=False)
+        TicketStore.open(tmp_path, key=KEY, create_missing=False)
     assert not list(tmp_path.iterdir())
 
 

@@ -399,7 +399,7 @@ def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, com
 
 @pytest.mark.requirement("H-15")
 def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, tmp_path):
-    office = Office(tmp_path, reads=is_system_number, key=office.key, second=office.second)
+    office = Office(tmp_path, is_ticket_number=is_system_number, key=office.key, second=office.second)
     taken, back = "070000000000000001", "070000000000000002"
     for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
         assert (

@@ -77,7 +77,7 @@ def _desk(store: TicketStore) -> TicketDesk:
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
         numbering=build_stand_alone_numbering(below),
-        reads=is_stand_alone,
+        is_ticket_number=is_stand_alone,
     )
 
 
