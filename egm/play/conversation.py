@@ -48,11 +48,14 @@ class _StepRandomSource:
 class GameConversation:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
-    def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
-        """Start the game; ``table`` is the state of its table before the game, or None."""
+    def __init__(self, game: Game, wager: Wager, table: JSON = None, *, builds_prompts: bool = True) -> None:
+        """Start the game; ``table`` is the state of its table before the game, or None.
+
+        Without ``builds_prompts``, decisions lack what only a player needs, such as the advice.
+        """
         self.game = game if table is None else game.with_table_state(table)
         self._feed = _StepRandomSource()
-        self.round = Round(self.game.play(wager, self._feed), wager)
+        self.round = Round(self.game.play(wager, self._feed), wager, builds_prompts=builds_prompts)
 
     @property
     def decision(self) -> Decision | None:

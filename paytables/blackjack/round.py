@@ -242,11 +242,16 @@ class BlackjackRound:
         stakes: Mapping[str, Bet],
     ) -> Asking:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
-        prompt = {**self.list_visible_hands(), "hand": hand.id}
-        if self._is_own(box):
-            prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
-            prompt |= self._find_advice(box, hand, options)
-        decision = Decision(kind, tuple(options), prompt, stakes, box.seat)
+
+        def build_prompt() -> dict[str, object]:
+            """Return the visible hands and, for the seat's own screen, its stake and the advice."""
+            prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
+            if self._is_own(box):
+                prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
+                prompt |= self._find_advice(box, hand, options)
+            return prompt
+
+        decision = Decision(kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt)
         return str(decision.check((yield decision)))
 
     def _find_advice(self, box: BettingBox, hand: BlackjackHand, options: Sequence[str]) -> dict[str, str]:

@@ -34,11 +34,22 @@ class Decision:
     options: tuple[Json, ...]
     """The possible answers; the player chooses one."""
     prompt: Mapping[str, Json] = field(default_factory=dict)
-    """The data that the screen needs to ask for the decision."""
+    """The data that the screen needs to ask for the decision, without those of :attr:`build_prompt`."""
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
     """The bet that an option adds; options that cost nothing are missing."""
     seat: int = 0
     """The seat that must decide."""
+    build_prompt: Callable[[], Mapping[str, Json]] | None = field(default=None, repr=False, compare=False)
+    """Builds more data of the prompt, such as the advice; None if there are none.
+
+    It must be called before the round goes on. A replay that shows nothing to a player need not call it.
+    """
+
+    def with_built_prompt(self) -> "Decision":
+        """Return the decision with all data of its prompt in :attr:`prompt`."""
+        if self.build_prompt is None:
+            return self
+        return replace(self, prompt={**self.prompt, **self.build_prompt()}, build_prompt=None)
 
     def check(self, choice: "Choice | None") -> Json:
         """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
@@ -256,9 +267,10 @@ class Round:
     """A round of a game in progress: the decision it waits for, its settlements and cues so far, or its outcome.
 
     ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
+    Without ``builds_prompts``, decisions lack the data of their prompts that take time to compute.
     """
 
-    def __init__(self, play: Play, wager: Wager) -> None:
+    def __init__(self, play: Play, wager: Wager, *, builds_prompts: bool = True) -> None:
         self.decision: Decision | None = None
         """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
@@ -269,6 +281,7 @@ class Round:
         self.cues: list[Cue] = []
         """The animations that the screen has not been given yet."""
         self._play = play
+        self._builds_prompts = builds_prompts
 
     def advance(self, choice: Choice | None = None) -> None:
         """Play the round up to its next decision or to its end.
@@ -290,7 +303,7 @@ class Round:
                 else:
                     self.settlements.append(step)
                 step = next(self._play)
-            self.decision = step
+            self.decision = step.with_built_prompt() if self._builds_prompts else step
         except StopIteration as end:
             self.decision = None
             self.outcome = replace(end.value, settlements=tuple(self.settlements))

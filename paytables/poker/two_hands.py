@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
@@ -299,10 +299,10 @@ class TwoHandsRules(PlayerBankRules):
             prompt = self._build_felt(dealt_rounds, [], side_steps, viewer, banker) | {
                 "hand": seat_round.hand
             }
-            if may_see(seat_round.seat, viewer):
-                prompt |= self._describe_ways(seat_round, way_by_mask)
             options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
-            decision = Decision("set", options, prompt, seat=seat_round.seat)
+            is_shown = may_see(seat_round.seat, viewer)
+            build_ways = partial(self._describe_ways, seat_round, way_by_mask) if is_shown else None
+            decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
             seat_round.way = way_by_mask.get(decision.check((yield decision)))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:

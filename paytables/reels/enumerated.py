@@ -236,9 +236,13 @@ class HeldReels(_Enumerated):
         prompt = {
             "stage": self.name,
             **self.build_display(stops, self.reels.find_evaluated_columns(stops)),
-            "advice": self.find_best_hold(stops),
         }
-        decision = Decision("hold", tuple(range(1 << count)), prompt)
+        decision = Decision(
+            "hold",
+            tuple(range(1 << count)),
+            prompt,
+            build_prompt=lambda: {"advice": self.find_best_hold(stops)},
+        )
         held_mask = decision.check((yield decision))
         first = list(stops)
         spun_stops = self.reels.spin_some(draw, [x for x in range(count) if not held_mask >> x & 1])

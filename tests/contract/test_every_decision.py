@@ -134,3 +134,42 @@ def test_a_decision_against_the_advice_changes_the_round(name):
     rounds = [play_round(game, number, follow_advice) for number in range(ASKING)]
     assert any("advice" in prompt for asked, _ in rounds for _, _, prompt in asked)
     assert rounds != [play_round(game, number, choose_against_advice) for number in range(ASKING)]
+
+
+@pytest.mark.parametrize("name", [*ADVISED_GAMES, "jacks-or-better-9-6"])
+def test_a_replay_needs_no_prompts(name):
+    """The audit replays recorded answers: without the prompts it finds the same options, stakes and outcome."""
+    game = load_game(name)
+    wager = game.build_wager(game.bet_options[0])
+    for number in range(ASKING):
+        shown = Round(game.play(wager, Walk(f"{name}/{number}")), wager)
+        replayed = Round(game.play(wager, Walk(f"{name}/{number}")), wager, builds_prompts=False)
+        shown.advance()
+        replayed.advance()
+        while (decision := shown.decision) is not None:
+            assert (decision.kind, decision.options, decision.stakes, decision.seat) == (
+                replayed.decision.kind,
+                replayed.decision.options,
+                replayed.decision.stakes,
+                replayed.decision.seat,
+            )
+            answer = follow_advice(decision)
+            shown.advance(answer)
+            replayed.advance(answer)
+        assert replayed.outcome == shown.outcome
+
+
+@pytest.mark.parametrize(
+    "name", ["jacks-or-better-9-6", "quebec-blackjack", "quebec-pai-gow", "quebec-three-card-poker"]
+)
+def test_a_replay_does_not_compute_the_advice(name):
+    game = load_game(name)
+    wager = game.build_wager(game.bet_options[0])
+    for number in range(ROUNDS):
+        replayed = Round(game.play(wager, Walk(f"{name}/{number}")), wager, builds_prompts=False)
+        replayed.advance()
+        if (decision := replayed.decision) is not None:
+            assert "advice" not in decision.prompt
+            assert decision.with_built_prompt().prompt["advice"] in decision.options
+            return
+    pytest.fail("no round asked anything")

@@ -86,6 +86,8 @@ def play(game, wager, draw, answer):
             step = generator.send(choice)
         except StopIteration as end:
             return steps, end.value
+        if isinstance(step, Decision):
+            step = step.with_built_prompt()
         choice = Choice(answer(step)) if isinstance(step, Decision) else None
         steps.append(step)
 

@@ -425,7 +425,7 @@ class GameAudit:
 
         Return the replayed outcome, None if undecided; if the draws cannot be replayed, the recorded one.
         """
-        conversation = GameConversation(game, start.wager, start.table_state)
+        conversation = GameConversation(game, start.wager, start.table_state, builds_prompts=False)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == carried_steps else None)

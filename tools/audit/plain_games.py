@@ -386,7 +386,7 @@ class PlainGames:
         table = self._find_table(setting, table_json or NO_TABLE)
         if table is None:
             return None
-        conversation = GameConversation(table.game, setting.wager)
+        conversation = GameConversation(table.game, setting.wager, builds_prompts=False)
         if not _play_recorded_step(conversation, None, draws, outcome):
             return None
         return _PlainGame(

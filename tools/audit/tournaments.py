@@ -530,7 +530,7 @@ class TournamentAudit:
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
-            conversation = GameConversation(definition, game.wager, game.table_state)
+            conversation = GameConversation(definition, game.wager, game.table_state, builds_prompts=False)
             decision = None
             for step in game.steps:
                 decision, draw = conversation.decision, ReplayDraw(step.draws)

@@ -270,10 +270,17 @@ class PokerRules(SeatedRules):
         stakes = {
             name: Bet(str(options[name].spot), credits_, seat_round.seat) for name, credits_ in adds.items()
         }
-        prompt = self._build_felt(hands)
-        if may_see(seat_round.seat, hands.viewer):
-            prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
-        decision = Decision(str(step.ask), tuple(options), prompt, stakes, seat_round.seat)
+
+        def build_prompt() -> dict[str, object]:
+            """Return the visible cards and, for the seat's own screen, the advice."""
+            prompt = self._build_felt(hands)
+            if may_see(seat_round.seat, hands.viewer):
+                prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
+            return prompt
+
+        decision = Decision(
+            str(step.ask), tuple(options), stakes=stakes, seat=seat_round.seat, build_prompt=build_prompt
+        )
         chosen_option: Option = options[decision.check((yield decision))]
         if chosen_option.fold:
             seat_round.folded = True

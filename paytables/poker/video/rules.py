@@ -93,15 +93,18 @@ class VideoPokerRules(Tableless):
         dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
         for card in dealt_cards:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
-        row = self.find_pay_row(dealt_cards)
-        has = None if row is None else row.id
-        prompt = {
-            **self._build_felt([dealt_cards]),
-            "won": has,
-            "result": self._describe_hand(dealt_cards),
-            **self.build_advice(dealt_cards, credits_per_hand),
-        }
-        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), prompt)
+
+        def build_prompt() -> dict[str, object]:
+            """Return the dealt hand, what it would win, and the advice which cards to hold."""
+            row = self.find_pay_row(dealt_cards)
+            return {
+                **self._build_felt([dealt_cards]),
+                "won": None if row is None else row.id,
+                "result": self._describe_hand(dealt_cards),
+                **self.build_advice(dealt_cards, credits_per_hand),
+            }
+
+        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), build_prompt=build_prompt)
         held_mask = decision.check((yield decision))
         thrown = [index for index in range(POLICY_HAND_CARDS) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
