@@ -1,4 +1,8 @@
-"""The progressive link as an attachment of the machine: it connects the journal with a carrier to the controller."""
+"""Background service that connects the machine's journal with its progressive controller.
+
+It sends the recorded contributions, hits and payments, and submits the controller's reports as events. A
+carrier (:mod:`egm.progressive.carrier`) transports the messages.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -59,9 +63,9 @@ PROGRESSIVE_SOURCE: Final = "progressive"
 
 
 class ProgressiveLinkService:
-    """The link of one machine to its progressive controller, as an attachment of the machine.
+    """The background service that exchanges messages with the machine's progressive controller.
 
-    Everything that must not be lost is in the journal.
+    It stores nothing itself: after a restart, it reads everything it needs from the journal.
     """
 
     name = "progressive link"
@@ -100,7 +104,7 @@ class ProgressiveLinkService:
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
-        """Exchange messages with the progressive controller and process time until cancelled."""
+        """Exchange messages with the progressive controller, and repeat those without a reply, until cancelled."""
         self._read_memory()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
@@ -112,14 +116,14 @@ class ProgressiveLinkService:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
-        """Schedule sending what an event has stored durably: a progressive contribution, a hit, a payment."""
+        """If the journal has new entries, schedule sending their contributions, hits and payments to the controller."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
     def find_displayed_amount(self, pool: str) -> DisplayedAmount:
-        """Return the amount that a linked progressive level shows now."""
+        """Return the amount that the level with the id ``pool`` shows now, and whether it is current."""
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
@@ -144,12 +148,15 @@ class ProgressiveLinkService:
         )
 
     def find_last_decided(self, pool: str) -> int:
-        """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
+        """Return the number of the last contribution to a mystery level of which it is known whether it won.
+
+        0 if none is. Contributions are numbered from 1 in each level.
+        """
         return self._last_decided_sequences.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
     def handle_connection(self) -> None:
-        """Enrol in every linked level, because the connection to the progressive controller is new."""
+        """Enrol in every linked level, because a connection to the progressive controller was just opened."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -189,7 +196,10 @@ class ProgressiveLinkService:
             self._read_claim(claim, stored_claim, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
-        """Pass an open claim to the link as the journal records it, with its payment if that is to be reported."""
+        """Pass an open claim of the journal to the link, which sends it, or reports its payment, to the controller.
+
+        ``name`` is the claim's id; ``record`` is its stored state.
+        """
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -218,15 +228,16 @@ class ProgressiveLinkService:
             self._link.note_award_locked(name)
 
     def _read_link_progress(self, level: str) -> LinkProgress:
-        """Return the stored counts of this machine's contributions to a progressive level."""
+        """Return how many contributions this machine has made to a level, and how many its controller has counted."""
         return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 
     def _list_new_contributions(
         self, level: str, after_contribution: int, progress: LinkProgress
     ) -> list[Contribution]:
-        """Return this machine's contributions to a progressive level after number ``after_contribution``.
+        """Return this machine's contributions to a level that have a number above ``after_contribution``.
 
-        Usually this is the contribution of the game just started.
+        If the only new one is that of the game in progress, one journal entry is read; otherwise the journal is
+        searched.
         """
         record = self._machine.component(GameInProgress).record
         if record is not None and progress.sequence == after_contribution + 1:
@@ -243,9 +254,9 @@ class ProgressiveLinkService:
     def _iter_recorded_contributions(
         self, level: str, after_contribution: int, since: int
     ) -> Iterator[Contribution]:
-        """Yield the contributions to a progressive level with a number above ``after_contribution``.
+        """Yield this machine's contributions to a level that have a number above ``after_contribution``.
 
-        They are read from the journal entries after number ``since``.
+        They are read from the journal entries with a sequence number above ``since``.
         """
         for entry in self._machine.journal.entries(PLAY_STARTS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -254,10 +265,10 @@ class ProgressiveLinkService:
                     yield contribution
 
     def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
-        """Return the paid hits of a progressive level that the controller no longer knows, to be reported again.
+        """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
-        These are the hits after contribution number ``counted_sequence``, without void hits and mystery
-        prizes.
+        The controller, restored from an older copy, has lost the contributions after number
+        ``counted_sequence`` and with them these hits. Void hits and mystery prizes are left out.
         """
         claims: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
@@ -274,7 +285,7 @@ class ProgressiveLinkService:
         return claims
 
     def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a progressive level, made in journal entry ``sequence`` or a later one."""
+        """Yield a game's contributions to a level; ``sequence`` is the number of the game's journal entry."""
         for share in game.levels.contributions:
             if share.pool == level and share.contribution_number is not None and share.amount is not None:
                 self._entry_sequences[level].setdefault(share.contribution_number, sequence)
@@ -288,13 +299,13 @@ class ProgressiveLinkService:
 
     # ------------------------------------------------------------------ from the link to the machine
     def _schedule_send_and_submit(self) -> None:
-        """Schedule, for after the current event, sending to the controller and submitting its news to the machine."""
+        """Schedule :meth:`_send_and_submit` to run on the event loop after the current event."""
         if not self._is_send_scheduled:
             self._is_send_scheduled = True
             asyncio.get_running_loop().call_soon(self._send_and_submit)
 
     def _send_and_submit(self) -> None:
-        """Send pending messages to the progressive controller, and submit its news to the machine."""
+        """Submit the controller's reports to the machine, and send the waiting messages to the controller."""
         self._is_send_scheduled = False
         for news in self._link.take_news():
             self._submit_news(news)
@@ -302,7 +313,7 @@ class ProgressiveLinkService:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
-        """Process one piece of news from the controller: submit it to the machine as an event, or record it."""
+        """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
         match news:
             case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
@@ -339,7 +350,7 @@ class ProgressiveLinkService:
                 self._store_decided_sequence(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
-        """Submit the mystery wins that the controller has found to the machine.
+        """Submit the mystery wins that the controller has reported to the machine as events.
 
         A win that cannot be paid now is submitted again later.
         """
@@ -351,9 +362,9 @@ class ProgressiveLinkService:
                 del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:
-        """Store the number of the last contribution to a level whose mystery result is known.
+        """Store the number of the last contribution to a mystery level of which it is known whether it won.
 
-        A game that waits for its result may then end.
+        A game that waits for this result may then end.
         """
         if sequence > self.find_last_decided(level):
             self._last_decided_sequences[level] = sequence
@@ -361,7 +372,7 @@ class ProgressiveLinkService:
                 self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
     def _record_complaint(self, code: str, text: str) -> None:
-        """Record a refusal by the progressive controller, or an invalid message of it, up to a limit per connection."""
+        """Record that the controller refused a message or sent an invalid one; at most 50 times per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
             is_last = self._complaints == _COMPLAINTS_MAX
@@ -370,9 +381,9 @@ class ProgressiveLinkService:
             )
 
     def _update_shown_amounts(self) -> None:
-        """Show the present amounts of the progressive levels.
+        """Send changed amounts of the progressive levels to the screen.
 
-        Disable the machine while a level has no controller, if the profile requires this, or enable it again.
+        If the profile requires it, disable the machine while a level has no controller.
         """
         amounts = {level: self.find_displayed_amount(level) for level in self._link.feeders}
         if amounts == self._last_shown:

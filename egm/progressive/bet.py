@@ -1,4 +1,4 @@
-"""The current bet: the player's selection, if its game and the machine's progressive levels accept it."""
+"""The bet that would be played now: the player's selection, if its game and the progressive levels accept it."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,15 +14,16 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 @dataclass(frozen=True, slots=True)
 class AcceptedBet:
-    """A wager that its game accepts in the table's current state, with the progressive levels for which it plays."""
+    """A bet that its game accepts and that can be played now, with the progressive levels that it plays for."""
 
     game: Game
-    """The game in the table's current state."""
+    """The game of the bet, in its table's current state."""
     wager: Wager
     denomination_cents: int
     pools: tuple[ProgressivePool, ...]
     table_state: JSON = None
-    """The table's state before the round (:meth:`paytables.game.Rules.with_table_state`)."""
+    """The table's state before the round, as :meth:`paytables.game.Rules.with_table_state` takes it; None without one.
+    """
 
     @property
     def bet_cents(self) -> int:
@@ -31,17 +32,17 @@ class AcceptedBet:
 
     @property
     def reserve_cents(self) -> int:
-        """Return the further stakes that the round may need after the bet, in minor units.
+        """Return the most that the player may have to stake later in the round, in minor units.
 
-        These are the raises and doubles of the certified strategy.
+        These are the raises and doubles that the game's certified strategy makes after the bet.
         """
         return self.game.rules.compute_reserve(self.wager) * self.denomination_cents
 
     @property
     def contributed_cents_by_level(self) -> dict[str, int]:
-        """Return the part of the wager that feeds each progressive level, in minor units by level name.
+        """Return the stake that counts towards each progressive level, in minor units by the level's name.
 
-        A level of a side bet is fed by that side bet's stake; every other level by the whole wager.
+        For a level of a side bet it is that side bet's stake; for any other level the whole bet.
         """
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
@@ -60,20 +61,20 @@ class AcceptedBet:
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
-    """Return the part of a wager, in credits, that feeds a progressive level (``play``)."""
+    """Return how many credits of the wager count towards the progressive level of ``play``."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
 
 @dataclass(slots=True)
 class AcceptedBetCache:
-    """Cache of the last accepted bet, with the selection and the table state for which it was accepted."""
+    """Cache of the last accepted bet, with the selection and the table state for which it was computed."""
 
     selection: Selection | None = None
     game: Game | None = None
     table_record: TableRecord | None = None
     bet: AcceptedBet | None = None
     is_without_new_bets: bool = False
-    """Whether a round is beginning without new bets, so that only standing bets are played."""
+    """Whether a round without new bets is starting, which only decides the bets that still stand on the table."""
 
 
 #: Options of a wager that only the table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the
@@ -82,11 +83,11 @@ _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
-    """Return the bet of a selection, or None.
+    """Return the bet that the player's selection makes, or None if it cannot be played.
 
-    None means that its game has no such bet, or that one of its progressive levels is unavailable. A
-    selection that costs nothing is a bet only while other bets stand on the table; those keep their
-    denomination.
+    None if the game does not offer the bet, if the bet could win more than the jurisdiction allows, or if one
+    of its progressive levels is not configured. A bet that costs nothing is possible only if standing bets are
+    on the table. While there are standing bets, only their denomination is possible.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
@@ -124,10 +125,10 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_c
 
 
 def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
-    """Return the bet to be played, or None if the selected bet is not accepted.
+    """Return the bet that would be played now, or None if the selected bet cannot be played.
 
-    It is the selected bet or, in a round without new bets, an empty bet that plays the standing bets on. The
-    result is cached until the selection or the table changes.
+    In a round without new bets it is an empty bet, which only decides the standing bets. The result is cached
+    until the selection or the table changes.
     """
     cached, selection = machine.component(AcceptedBetCache), machine.selection
     if cached.is_without_new_bets:

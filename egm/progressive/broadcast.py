@@ -21,9 +21,9 @@ _TICK_SECONDS: Final = 0.25
 
 
 class BroadcastLevelService:
-    """The progressive levels whose amounts SAS hosts broadcast to this machine.
+    """Background service for the progressive levels whose amounts SAS hosts broadcast to this machine.
 
-    A level is down if no amount came within the time limit.
+    A level is down if no amount was received within the time limit.
     """
 
     name = "progressive broadcasts"
@@ -39,7 +39,7 @@ class BroadcastLevelService:
         self._machine.component(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
-        """Detect broadcast levels that are no longer received, until cancelled."""
+        """Check repeatedly, until cancelled, whether each broadcast level is still received."""
         while True:
             self._record_changes()
             await asyncio.sleep(_TICK_SECONDS)
@@ -71,7 +71,7 @@ class BroadcastLevelService:
         return DisplayedAmount(amount_cents, LevelStatus.UP if fresh else LevelStatus.DOWN)
 
     def _record_changes(self) -> None:
-        """Record each level whose broadcast has stopped or started again; update the machine if any has changed."""
+        """Record each level whose broadcasts have stopped or resumed; update the machine if any has changed."""
         amounts = {level: self.find_displayed_amount(level) for level in self._levels}
         if amounts == self._last_shown:
             return
@@ -85,7 +85,7 @@ class BroadcastLevelService:
 
 
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
-    """Create the broadcast levels, if the machine's games play for any."""
+    """Create the service for broadcast levels; nothing if no game of the machine plays for such a level."""
     pools = context.engine.machine.component(Pools).by_id.values()
     has_broadcast_levels = any(pool.keeper is LevelKeeper.BROADCAST for pool in pools)
     return (BroadcastLevelService(context),) if has_broadcast_levels else ()

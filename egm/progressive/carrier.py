@@ -6,7 +6,10 @@ from egm.progressive.messages import FromController, FromMachine
 
 
 class CarrierListener(Protocol):
-    """Receiver of a carrier's reports about the connection to the controller. Its methods run on the machine's loop."""
+    """The object to which a carrier passes messages and changes of the connection to the controller.
+
+    The carrier calls its methods on the machine's event loop.
+    """
 
     def handle_connection(self) -> None:
         """Handle a new connection to the progressive controller; called again after each interruption."""
@@ -21,20 +24,23 @@ class CarrierListener(Protocol):
         ...
 
     def handle_invalid_message(self, text: str) -> None:
-        """Handle data of the progressive controller that are not a valid message; ``text`` says what is wrong."""
+        """Handle received data that are not a valid message; ``text`` says what is wrong with them."""
         ...
 
 
 class LinkCarrier(Protocol):
-    """A connection to a progressive controller. It stores nothing: the link repeats lost messages."""
+    """A connection to a progressive controller over some network, such as MQTT.
+
+    It stores no messages: lost ones are sent again by its user.
+    """
 
     async def run(self, listener: CarrierListener) -> None:
-        """Carry messages between machine and controller until cancelled, reconnecting after each interruption.
+        """Connect to the controller and carry messages until cancelled, reconnecting after each interruption.
 
         ``listener`` receives the controller's messages and the changes of the connection.
         """
         ...
 
     def send(self, message: FromMachine) -> None:
-        """Send a message to the progressive controller, or drop it without a connection; never waits."""
+        """Send a message to the controller without waiting; drop it if there is no connection."""
         ...

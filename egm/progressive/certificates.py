@@ -1,4 +1,4 @@
-"""Reading of external certificates, requests and keys: every error of the library becomes a ValueError."""
+"""Reading of certificates, certificate requests and keys from outside: the library's errors become ValueError."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 @contextmanager
 def raise_read_errors() -> Iterator[None]:
-    """Turn the errors of the certificate library in the ``with`` block into ValueError.
+    """Convert the errors that the certificate library raises in the ``with`` block into ValueError.
 
-    ``InvalidSignature`` is not changed. The library's own errors are not ValueErrors: an unknown version of
-    X.509, an unknown algorithm, an extension that is missing, duplicated or of an unknown kind.
+    They are: an unknown X.509 version, an unknown algorithm, and an extension that is missing, duplicated or of
+    an unknown kind. ``InvalidSignature`` is not converted.
     """
     try:
         yield

@@ -1,9 +1,8 @@
-"""Connections to a progressive link's broker: MQTT 5 over TLS 1.3, reconnected whenever any part stalls.
+"""Connection to the MQTT broker of a progressive link: MQTT 5 over TLS 1.3, reopened after every failure.
 
-Every wait has a time limit of our own. The MQTT library's limits use ``asyncio.wait_for``, which in Python
-3.11 loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue
-86296), so that a task that was asked to stop would run forever. Without a limit the library awaits directly
-and loses no cancellation.
+Every wait has a time limit of our own. The MQTT library's limits use ``asyncio.wait_for``, which in Python 3.11
+loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue 86296); the
+cancelled task would then run forever. The library is therefore used without its own limits.
 """
 
 import asyncio
@@ -45,9 +44,9 @@ _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """A TLS socket to the broker that is closed when it is no longer referenced.
+    """A TLS socket to the broker that closes itself when the MQTT library no longer refers to it.
 
-    The library abandons a socket after a failed handshake without closing it.
+    After a failed handshake the library drops the socket without closing it.
     """
 
     def __del__(self) -> None:
@@ -55,7 +54,10 @@ class _Socket(ssl.SSLSocket):
 
 
 def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
-    """Return the TLS 1.3 context for mutual authentication with the broker. Raises OperatorError naming the files."""
+    """Return the TLS 1.3 context with which machine and broker authenticate each other by certificates.
+
+    Raises OperatorError that names the certificate files.
+    """
     require_private(slot.key)
     try:
         context = ssl.create_default_context(cafile=str(slot.authority))
@@ -69,10 +71,10 @@ def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
 
 
 def check_certificates(slot: LinkSlot, serial: str) -> None:
-    """Raise OperatorError unless the link's files authenticate this machine to its broker.
+    """Raise OperatorError unless the certificate files of the link authenticate this machine to the broker.
 
-    The key must belong to the certificate, the authority must have signed the certificate, and the
-    certificate must name the machine by its serial, the only name by which the broker knows it.
+    The private key must belong to the machine's certificate, the authority must have signed the certificate,
+    and the certificate must name the machine by ``serial``: the broker knows it by no other name.
     """
     build_tls_context(slot)  # checks that the key is the certificate's
     try:
@@ -94,10 +96,10 @@ def get_payload(message: aiomqtt.Message) -> bytes:
 
 
 class DeduplicatingQueue(asyncio.Queue[T]):
-    """A queue of messages in order of arrival, which ignores a message that is already waiting.
+    """A first-in, first-out queue that ignores a message equal to one already in it.
 
-    Both ends repeat what is not answered in time. If a network or a peer is slower than that, accumulating
-    repeats would slow it down further, until nothing got through.
+    Messages without a reply are repeated. With a slow network, waiting repeats would otherwise accumulate and
+    slow it down further.
     """
 
     _queue: dict[T, None]
@@ -119,7 +121,7 @@ class DeduplicatingQueue(asyncio.Queue[T]):
 
 
 class BrokerLine:
-    """An open connection to the broker. Any failure on it, and any missing reply, raises MqttError."""
+    """An open connection to the broker. Any failure of it, and any missing reply, raises MqttError."""
 
     def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
         self._client = client
@@ -135,7 +137,10 @@ class BrokerLine:
                 raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
 
     async def publish(self, topic: str, data: bytes, qos: int, *, retain: bool = False) -> None:
-        """Publish ``data`` on an MQTT topic; with ``qos`` AT_LEAST_ONCE, wait until the broker has it."""
+        """Publish ``data`` on an MQTT topic; with ``qos`` AT_LEAST_ONCE, wait until the broker has acknowledged it.
+
+        With ``retain``, the broker keeps it for later subscribers.
+        """
         async with _limit_time(self._limit_seconds, f"receipt of a message to {topic}"):
             await self._client.publish(topic, data, qos, retain, timeout=math.inf)
 
@@ -149,7 +154,10 @@ class BrokerLine:
 async def open_connection(
     slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = OPERATION_SECONDS_MAX
 ) -> AsyncIterator[BrokerLine]:
-    """Open a connection to the broker. Raises ``aiomqtt.MqttError`` if it fails or ends."""
+    """Open a connection to the broker for the ``with`` block.
+
+    Raises ``aiomqtt.MqttError`` if it cannot be opened, or when it fails.
+    """
     client = aiomqtt.Client(
         slot.host,
         slot.port,
@@ -176,7 +184,7 @@ async def open_connection(
 
 @contextlib.asynccontextmanager
 async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
-    """Raise MqttError if the body of the ``with`` block takes longer than ``seconds``; ``activity`` names it."""
+    """Raise MqttError if the ``with`` block takes longer than ``seconds``; the error names the ``activity``."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -194,10 +202,11 @@ async def keep_connected(
     retry_seconds: float = RECONNECT_SECONDS,
     limit_seconds: float = OPERATION_SECONDS_MAX,
 ) -> Never:
-    """Connect to the broker and ``serve`` the connection, again after each interruption, until cancelled.
+    """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
-    ``context`` is created anew for each connection, because certificates may have been replaced. ``on_lost``
-    receives the reason why there is no connection, once per reason. Other exceptions of ``serve`` propagate.
+    ``context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
+    called with the reason when there is no connection, once for each reason. Errors of ``serve`` that are no
+    lost connection propagate.
     """
     reported_reason = ""
     while True:
@@ -220,10 +229,10 @@ async def keep_connected(
 
 
 async def run_together(*work: Coroutine[None, None, None]) -> None:
-    """Run several coroutines until one ends, then cancel the others.
+    """Run several coroutines until the first of them ends, then cancel the remaining ones.
 
-    Raise the error that ended them. If there are several errors, a lost connection is raised only if there is
-    no other error.
+    Raise the error with which it ended. If several end with an error, a lost connection is raised only if there
+    is no other error.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
@@ -236,7 +245,7 @@ async def run_together(*work: Coroutine[None, None, None]) -> None:
 
 
 async def cancel_tasks(*tasks: asyncio.Task[None]) -> None:
-    """Cancel tasks and wait until they have ended; their exceptions are not raised.
+    """Cancel tasks and wait until they have ended; errors that they raise are dropped.
 
     A task that ignores the cancellation is cancelled again.
     """

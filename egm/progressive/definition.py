@@ -1,7 +1,8 @@
-"""Level definition: names, kind, terms, and the wager and odds that win the level, without its amounts.
+"""Definition of a progressive level: its names, kind and parameters, and the stake and odds at which it is won.
 
 A controller reads its levels from a level file; a machine creates the levels of its games from the games'
-definitions (:mod:`egm.progressive.pools`). Both use :class:`LevelDefinition`.
+definitions (:mod:`egm.progressive.pools`). Both use :class:`LevelDefinition`. The current amounts are stored
+elsewhere.
 """
 
 import tomllib
@@ -24,27 +25,29 @@ from paytables.wording import describe_wrong_value
 
 
 class LevelFileError(OperatorError):
-    """The error that a level file of progressive levels is unusable; the text names file, key and reason."""
+    """The error that a file with progressive levels cannot be used; the text names file, key and reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelStakeAndOdds:
-    """The stake and the odds of a progressive level, equal on every machine that feeds it (Québec by-law, s.92).
+    """The stake that plays for a progressive level, and its odds of a hit.
 
-    ``stake_cents``: the wager that plays for the level, minor units. ``odds``: the exact mean number of hits
-    of one such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a
-    ruling. ``shares``: parts of the level that can also be won, with the mean hits of each.
+    They are equal on every machine that feeds the level (Québec by-law, s.92).
     """
 
     stake_cents: int
+    """The wager that plays for the level, in minor units."""
     odds: Fraction
+    """The exact mean number of hits of the level by one such wager."""
     hits_most: int = 1
+    """The most hits of the level that one wager can make; further hits are held until staff have ruled on them."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    """The parts of the level that can also be won, such as 1/10, each with its mean number of hits per wager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelDefinition:
-    """The definition of a progressive level: identity, scope, terms, and the odds that every machine must have."""
+    """The definition of a progressive level: its id, names and parameters, and the stake and odds of a hit."""
 
     id: str
     names: Mapping[str, str]
@@ -62,18 +65,18 @@ ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
 
 class _LevelTable(BaseModel):
-    """Base class of the tables of a progressive level file; an unknown key is refused."""
+    """Base class of the tables in a file of progressive levels; an unknown key is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class _LevelEntry(_LevelTable):
-    """One ``[[level]]`` of a file of progressive levels.
+    """One ``[[level]]`` table in a file of progressive levels.
 
-    The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
-    (library id or file) and its level ``game_level``. For a ``mystery`` level, which the controller awards at
-    a secret amount below its ceiling, they follow from base, ceiling, increment and stake. ``shares`` are
-    parts of the level that can also be won, each with its mean hits.
+    The mean number of hits of one wager of ``stake_cents`` is given as ``odds``, or taken from level
+    ``game_level`` of a ``game`` (library id or file). A ``mystery`` level is awarded by the controller at a
+    secret amount below its ceiling; its odds follow from base, ceiling, increment and stake. ``shares`` are
+    parts of the level that can also be won, each with its mean number of hits.
     """
 
     id: LevelId
@@ -99,7 +102,7 @@ class _LevelFile(_LevelTable):
 
 
 def level_source(path: Path) -> Source:
-    """Return the source of a file of progressive levels, which is read only once. Raises :class:`LevelFileError`."""
+    """Return the file at ``path`` as a source whose content is read only once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), read_contents(path))
     except OSError as error:
@@ -121,9 +124,10 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
 
 
 def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
-    """Return the level file and each game file to which it refers, each as a name and a path.
+    """Return the level file and each game file that it names, as pairs of a name and a path.
 
-    The name does not depend on where the files are. Raises :class:`LevelFileError`.
+    The name is the same on every computer: it does not depend on the folder of the file. Raises
+    :class:`LevelFileError`.
     """
     path_by_name = {source.path.name: source.path}
     path_by_name |= {
@@ -141,7 +145,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
 
 
 def _iter_own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield the entries of a progressive level file that name a game by a path, each with the path as written."""
+    """Yield each entry of a parsed level file that names its game by a path, together with that path."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
@@ -194,13 +198,16 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
 
 
 def compute_mystery_odds(terms: LevelTerms, stake_cents: int) -> Fraction:
-    """Return the exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
+    """Return the exact mean number of hits of one wager of ``stake_cents`` on a mystery level.
+
+    The level has the parameters ``terms`` and starts from its base.
+    """
     room_cents = (terms.ceiling_cents or 0) - terms.base_cents
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
 def _find_odds(entry: _LevelEntry, terms: LevelTerms, location: str) -> Fraction:
-    """Return a level's odds: those stated in the level file, or else those of its game or of its mystery terms."""
+    """Return the odds of a level: as the level file states them, or as its game or its mystery parameters give them."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(
             f"{location}: odds: must be omitted, because those of a mystery level follow from its other terms"
@@ -214,9 +221,9 @@ def _find_odds(entry: _LevelEntry, terms: LevelTerms, location: str) -> Fraction
 
 
 def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fraction]:
-    """Return the mean hits of each part (share) of the level that can be won separately.
+    """Return the mean number of hits per wager of each part of the level that can be won, by the part.
 
-    They are those of the game's definition, or of the level file if it names no game.
+    They are taken from the definition of the entry's game; if it names no game, from the level file.
     """
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
@@ -233,14 +240,15 @@ def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fractio
 
 
 def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
-    """Return the odds of hitting the progressive level that the definition of the entry's game states for the stake."""
+    """Return the mean number of hits per wager that the definition of the entry's game gives at the entry's stake."""
     return _find_level_play(entry, location).odds
 
 
 def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
-    """Return how the level file's entry plays for a level of its game: the play at the entry's stake.
+    """Return the play of the entry's game for its level: the way in which a wager of the entry's stake can hit it.
 
-    Raises LevelFileError if there is none, or if its figures differ from the entry's.
+    Raises LevelFileError if no bet of that stake plays for the level, or if the game's terms differ from the
+    entry's.
     """
     try:
         game = load_game(str(entry.game))
@@ -257,7 +265,7 @@ def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
 
 
 def _check_same_as_game(entry: _LevelEntry, play: LevelPlay, cents: int, location: str) -> None:
-    """Raise LevelFileError unless a level file's entry has the same terms as the game that plays for the level."""
+    """Raise LevelFileError unless the entry's parameters of the level equal those in its game's definition."""
     if not play.one_price:
         raise LevelFileError(
             f"{location}: game_level: wagers of several prices play for "

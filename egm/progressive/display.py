@@ -1,4 +1,4 @@
-"""Level display: the amount that a level shows, and whether it is current."""
+"""The amount that a progressive level displays, whether it is current, and the interfaces that supply it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Protocol
 
 
 class LevelStatus(StrEnum):
-    """Whether the amount that a progressive level shows is the amount that would be paid."""
+    """Whether a progressive level's displayed amount is the amount that a hit would pay now."""
 
     UP = "up"
     STALE = "stale"
     """Nothing was received from the controller for longer than the profile allows (5 s)."""
     DOWN = "down"
-    """There is no controller, or it refuses this machine."""
+    """There is no connection to the controller, or it refuses this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +26,38 @@ class DisplayedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """How many of this machine's contributions to a progressive level its controller has counted.
-
-    ``counted_number`` is the number of the last counted contribution. ``uncounted_since_sequence`` is the
-    number of a journal entry after which all contributions not yet counted were recorded. ``fall_count`` is
-    how often the level's amount has been lowered.
-    """
+    """How far a progressive controller has counted this machine's contributions to one level."""
 
     counted_number: int
+    """The number of the last contribution that the controller has counted."""
     uncounted_since_sequence: int
+    """The number of a journal entry; every contribution not yet counted was recorded after it."""
     fall_count: int
+    """How often the level's amount has been lowered, by wins, at its ceiling and by corrections."""
 
 
 class LevelDisplay(Protocol):
-    """Source of the amounts that linked progressive levels show, as last received."""
+    """Interface to the last received amounts of the progressive levels that a controller or SAS host manages."""
 
     def find_displayed_amount(self, pool: str) -> DisplayedAmount:
-        """Return the amount that a linked level shows now; if none was ever received, zero with the status down."""
+        """Return the amount that a level shows now; zero with the status down if none was ever received."""
         ...
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """Source of the amounts of a controller's progressive levels, and of its count of this machine's contributions."""
+    """Interface to the levels of a progressive controller: their amounts, and which contributions it has counted."""
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 
     def find_last_decided(self, pool: str) -> int:
-        """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
+        """Return the number of the last contribution to a mystery level that is known to have won or not; 0 if none."""
         ...
 
 
 class BroadcastLevels(LevelDisplay, Protocol):
-    """Source of the levels whose amounts a SAS host broadcasts."""
+    """Interface to the progressive levels whose amounts a SAS host broadcasts."""
 
     def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Store a host's broadcast: the displayed amounts of a group's levels, minor units."""
@@ -68,10 +66,7 @@ class BroadcastLevels(LevelDisplay, Protocol):
 
 @dataclass(slots=True)
 class LevelDisplays:
-    """A machine's sources of progressive amounts: the link to a controller, and SAS broadcasts.
-
-    None: not connected.
-    """
+    """The machine's two sources of progressive amounts: controller link and SAS broadcasts; None if not connected."""
 
     link: LinkedLevels | None = None
     broadcasts: BroadcastLevels | None = None

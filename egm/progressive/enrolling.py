@@ -1,9 +1,10 @@
-"""Staff enrol the machine with the progressive link: a page of the service menu, three forms, and their effects.
+"""Enrolment of the machine in the progressive link by staff: a page of the service menu with three forms.
 
-The forms follow each other: the machine's certificate request is written to a memory stick that the
-controller's staff have prepared; their answer is read from it and checked against this machine; and two
-people who have compared its digests put it into use. The journal states which certificate is in use: before
-its entry nothing has changed, and after it a start completes the exchange.
+First form: the machine's certificate request is written to a memory stick that the controller's staff have
+prepared. Second form: their answer is read from the stick and checked against this machine. Third form: two
+people who have compared the certificate digests put the certificate into use. The journal states which
+certificate is in use. If the power fails before its entry, nothing has changed; after it, the next start
+completes the change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +58,7 @@ REQUIRED_PERSONS: Final = 2
 
 @dataclass(slots=True)
 class EnrolmentState:
-    """Data of the enrolment with the progressive link: its folder, the memory stick, and an answer not in use yet."""
+    """State of the enrolment in the progressive link: its folder, the memory stick, and an answer not yet in use."""
 
     folder: LinkCertificateFolder = field(default_factory=lambda: LinkCertificateFolder(Path("link")))
     enrolment_stick: EnrolmentStick = field(default_factory=lambda: EnrolmentStick(STICK_PATH))
@@ -95,7 +96,10 @@ def record_certificate_at_start(
 
 
 def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequence[str]) -> None:
-    """Record that a link certificate is in use, and by which persons; without persons, it was found in use."""
+    """Record that a link certificate is in use, and which persons put it into use.
+
+    Without persons, the certificate was found in use at start-up.
+    """
     state: dict[str, object] = {
         ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate)
     }
@@ -129,7 +133,7 @@ ENROLMENT: Final = tuple(
 
 
 def enrol_link(machine: Machine, event: Event) -> None:
-    """Perform one step of the enrolment with the progressive link, and record its result or error."""
+    """Perform the step of the enrolment in the progressive link that the form requests; record its result or error."""
     persons, step = list_event_persons(machine, event), event.read_payload(EnrolmentForm).step
     try:
         if step == "request":
@@ -145,7 +149,10 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
-    """Record why a step of the progressive link's enrolment was refused, and show the reason."""
+    """Record why a step of the enrolment failed, and show the reason.
+
+    ``code`` is the error code; ``values`` fill in its text.
+    """
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
@@ -159,7 +166,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
-    """Write the link's certificate request to the memory stick, and record it. An answer read before is discarded."""
+    """Write the machine's certificate request to the memory stick and record it; discard an answer read earlier."""
     enrolling = machine.component(EnrolmentState)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
@@ -171,7 +178,10 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
 
 
 def _read_answer(machine: Machine, persons: list[str]) -> None:
-    """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
+    """Read the controller's answer to the certificate request from the memory stick, check it and record it.
+
+    It is not put into use yet.
+    """
     enrolling = machine.component(EnrolmentState)
     enrolling.answer = None
     answer = enrolling.enrolment_stick.read_answer()
@@ -182,7 +192,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 
 
 def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
-    """Raise EnrolmentError unless the controller's answer fits this machine, its certificate request and its broker."""
+    """Raise EnrolmentError unless the controller's answer is for this machine, its pending request and its broker."""
     key, link = (
         machine.component(EnrolmentState).folder.read_request_key(),
         machine.component(EnrolmentState).link,
@@ -197,7 +207,7 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
 
 
 def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
-    """Put the certificate of the controller's answer into use for the progressive link, and record the persons."""
+    """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
     enrolling = machine.component(EnrolmentState)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
@@ -214,7 +224,7 @@ def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
 def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bool = False) -> PageTable:
     """Return the facts of a link certificate as a table, which staff compare with the controller's display.
 
-    ``other_authority``: whether to warn that another authority than before has signed the certificate.
+    ``other_authority``: whether the table warns that the certificate's authority differs from the previous one.
     """
     rows = build_pair_table(
         (
@@ -236,7 +246,10 @@ def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bo
 
 
 class LinkPage(MenuPage):
-    """The service page of the progressive link's enrolment: certificate in use, request, answer, and the next step."""
+    """The service page for the enrolment in the progressive link.
+
+    It shows the certificate in use, the pending request, the answer, and the next step.
+    """
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
@@ -258,7 +271,7 @@ class LinkPage(MenuPage):
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
-    """Return the forms of the link enrolment steps that are possible now."""
+    """Return the forms of the enrolment steps that are possible now, by the id of the form."""
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     is_answered = machine.component(EnrolmentState).answer is not None

@@ -1,9 +1,9 @@
-"""Enrolment of a machine with its progressive link: the signed request, the answer, the stick that carries both.
+"""Data of a machine's enrolment in a progressive link: the certificate request, the answer, and the memory stick.
 
-The request (PKCS #10) names the machine's serial. The answer contains its certificate, the authority's
-certificate and the broker's address, signed by the authority. They travel on a memory stick without a file
-system, which the controller's staff have marked: the machine mounts no stick, and writes to no other stick.
-See also :mod:`egm.progressive.link_folder`.
+The request (PKCS #10) names the machine's serial number. The answer of the controller's staff contains the
+machine's certificate, the authority's certificate and the broker's address, signed by the authority. Both are
+carried on a memory stick without a file system. The controller's staff have marked it; the machine mounts no
+stick, and writes to no unmarked one. See also :mod:`egm.progressive.link_folder`.
 """
 
 import errno
@@ -52,9 +52,9 @@ _FAILURES: Final[Mapping[int, str]] = {
 
 
 class EnrolmentError(OperatorError):
-    """The error that a step of the progressive link's enrolment fails.
+    """The error that a step of the enrolment in the progressive link fails.
 
-    ``code`` names its text (``notice.refused.<code>``).
+    ``code`` names its text on the screen (``notice.refused.<code>``).
     """
 
     def __init__(self, code: str, **values: str) -> None:
@@ -64,16 +64,13 @@ class EnrolmentError(OperatorError):
 
 
 def compute_digest(data: bytes) -> str:
-    """Return the digest of a certificate in the form that persons compare.
-
-    It has 32 hexadecimal digits of the SHA-256, in groups of four.
-    """
+    """Return the SHA-256 digest of a certificate as people compare it: the first 32 digits, in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
 
 def compute_key_digest(key: Ed25519PublicKey) -> str:
-    """Return the digest of a public key (32 bytes)."""
+    """Return the digest of a public key (32 bytes), in the form of :func:`compute_digest`."""
     return compute_digest(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
@@ -115,7 +112,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 class EnrolmentAnswer:
     """The answer of the controller's staff to a certificate request: certificates (PEM) and the broker's address.
 
-    It has the signature of their authority, in hexadecimal.
+    Its signature is that of the controller's authority, in hexadecimal.
     """
 
     host: str
@@ -149,7 +146,10 @@ class EnrolmentAnswer:
         raise EnrolmentError("link_not_whole")
 
     def read_facts(self) -> "CertificateFacts":
-        """Return the facts in the answer's link certificates. Raises EnrolmentError if incomplete or not signed."""
+        """Return the facts of the machine's certificate in the answer.
+
+        Raises EnrolmentError if the answer is incomplete or not signed by its authority.
+        """
         try:
             with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -193,7 +193,7 @@ class EnrolmentAnswer:
 class CertificateFacts:
     """The contents of a link certificate that persons compare: its holder, its issuer, and its validity.
 
-    Digests are as in :func:`compute_digest`, times in UTC.
+    Digests have the form of :func:`compute_digest`; times are UTC.
     """
 
     serial: str
@@ -206,7 +206,7 @@ class CertificateFacts:
     broker: str
 
     def to_json(self) -> dict[str, str]:
-        """Return the certificate's facts as the JSON that the journal stores."""
+        """Return the certificate's facts as a JSON object, in the form that the journal stores."""
         data = {name: str(value) for name, value in asdict(self).items()}
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
@@ -225,12 +225,12 @@ class CertificateFacts:
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentStick:
-    """A memory stick prepared by the controller's staff: a device, or a file in its place."""
+    """A memory stick prepared by the controller's staff: a block device, or an ordinary file that replaces it."""
 
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the certificate request and the controller's answer on the stick. Raises EnrolmentError."""
+        """Return the stick's content: the certificate request and, if present, the answer. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
         if not data.startswith(_STICK_FILE_MARK):
             raise EnrolmentError("link_other_stick")
@@ -243,7 +243,7 @@ class EnrolmentStick:
         return content
 
     def read_answer(self) -> EnrolmentAnswer:
-        """Return the answer of the controller's staff that is on the stick. Raises EnrolmentError, also if none is."""
+        """Return the controller's answer on the stick. Raises EnrolmentError, also if there is no answer."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
@@ -283,17 +283,17 @@ class EnrolmentStick:
             os.fsync(device.fileno())
 
     def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
-        """Run an operation on the memory stick in a thread, and return its result within a time limit.
+        """Run ``operation`` on the memory stick in a thread and return its result; raise an error after a time limit.
 
         A stick may stall forever, and the machine must continue. While an operation stalls, no other one is
-        started. Errors are raised with a text for the person at the machine.
+        started. Errors have a text for the person at the machine.
         """
         name, result = f"stick {self.path}", Future[_T]()
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
-            """Run the operation, and store its result or error for the caller that waits."""
+            """Run the operation, and store its result or error for the thread that waits for it."""
             try:
                 result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)

@@ -1,4 +1,4 @@
-"""The journal entries of progressive levels: opened, fed by a controller, hit, claimed, ruled on; and the link."""
+"""Journal entries about progressive levels and about the link to their controller."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from meters import Phase
 from meters.transaction import JSON
 
 POOL_MOVES: Final = PermittedTransfer("pool:*:*", "pool:*:*")
-"""The transfers that progressive entries may make between accounts of progressive levels."""
+"""The kinds of transfers that entries about progressive levels may make, by the accounts from which and to which."""
 
 
 # ---------------------------------------------------------------------------------------------- own levels
@@ -35,7 +35,7 @@ class LevelOpened:
     game: str
     level: str
     stake_cents: Cents
-    """The wager for which the level is available."""
+    """The wager that plays for the level, in minor units."""
     terms: LevelTerms
     """The parameters of the level."""
 
@@ -117,7 +117,10 @@ BROADCAST_LEVEL_HIT: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- claims
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAward:
-    """The controller has locked the amount that is paid for a claim to a progressive level."""
+    """The controller has locked the amount that is paid for a claim.
+
+    A claim is the machine's report to the controller that a level was hit.
+    """
 
     claim: str
     pool: str
@@ -127,7 +130,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a claim that is not open or is settled differently; it is not paid."""
+    """A controller stated an amount for a claim that is not open, or was settled at another amount; it is not paid."""
 
     claim: str
     amount_cents: int
@@ -136,7 +139,7 @@ class AwardDiffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelUnanswered:
-    """No controller answered a progressive claim; an attendant settled it at the amount that the machine displayed."""
+    """No controller answered a claim, so an attendant settled the hit at the amount that the machine displayed."""
 
     claim: str
     pool: str
@@ -151,13 +154,13 @@ class LevelsUndecided:
 
     play_id: str
     pools: tuple[str, ...]
-    """The ids of the pools."""
+    """The ids of the mystery levels whose result was not known."""
     person: Person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimClosed(ClaimRecord):
-    """The controller has recorded the payment of a claim, which is closed."""
+    """The controller has recorded that a claim was paid; the claim is now closed."""
 
     claim: str
 
@@ -189,14 +192,14 @@ CLAIM_CLOSED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- mystery prizes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeHeld(HeldPrize):
-    """A controller's message about a prize is not proved; it is held until two people rule on it."""
+    """A controller reported a prize that the machine cannot verify; it is held until two people rule on it."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling(RulingDetails):
-    """The ruling of two people on a progressive claim that is unproved, or that no controller can answer."""
+    """The ruling of two people on a prize that cannot be verified, or on a claim that no controller can answer."""
 
     claim: str
     decision: Literal["pay", "decline"]
@@ -205,9 +208,9 @@ class LevelRuling(RulingDetails):
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
     doubt_reason: str = omit_if_default("", key="why")
-    """What was in doubt about the claim."""
+    """Why the prize could not be verified."""
     awarded_cents: Count | None = omit_if_default(None)
-    """The amount that the ruling awards, for a hit by a game's outcome (not a mystery prize); else null."""
+    """The amount that the ruling awards for a hit by a game's outcome; null for a mystery prize."""
 
 
 PRIZE_COMMITTED: Final = EntryDeclaration(
@@ -268,18 +271,18 @@ class CertificateInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLinked:
-    """A progressive level of a controller was configured, and the machine counts its contributions from now on."""
+    """A level of a controller is in the cabinet file for the first time; its contributions are counted from now on."""
 
     pool: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionsCounted:
-    """A controller has reported how many contributions of this machine it has counted."""
+    """A controller has reported up to which number it has counted this machine's contributions to a level."""
 
     pool: str
     counted_number: Count = field(metadata=stored_as("counted"))
-    """The sequence number of the last contribution that the controller has counted."""
+    """The number of the last contribution that the controller has counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +294,7 @@ class MessageRefused:
     text: str
     """The reason, as the controller stated it."""
     is_last_recorded: bool = omit_if_default(False, key="last")
-    """Whether this is the last refusal of its kind that is recorded."""
+    """Whether further refusals on this connection are no longer recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +310,7 @@ class LevelLink:
 
     pool: str
     status: str = omit_if_default("")
-    """The state of a controller's level; empty for a broadcast level."""
+    """The status of a controller's level, such as up or down; empty for a broadcast level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,7 +326,7 @@ class LevelFell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRequested:
-    """The machine's request for a link certificate was written to a stick."""
+    """The machine's request for a link certificate was written to a memory stick."""
 
     key: str
     """The digest of the public key."""
@@ -353,23 +356,23 @@ class LinkCertificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificateByPersons(LinkCertificate):
-    """The facts in a link certificate, and the people who handled it."""
+    """The facts in a link certificate, and the people who put it into use or read it."""
 
     persons: Persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRefused:
-    """A step of the enrolment with the progressive link failed."""
+    """A step of the enrolment in the progressive link failed."""
 
     step: Literal["request", "answer", "enrol", "start"]
-    """The step that failed: writing the request, reading the answer, accepting it, or the start with it."""
+    """The step that failed: writing the request, reading the answer, putting it into use, or the start-up with it."""
     reason: str = field(metadata=stored_as("why"))
     """The code of the error."""
     values: Mapping[str, JSON]
-    """The values of the error's text, which depend on the code."""
+    """The values that complete the error's text; their names depend on the error code."""
     persons: tuple[str, ...]
-    """The people who took the step; empty at a start."""
+    """The people who performed the step; empty at a start-up."""
 
 
 LEVEL_LINKED: Final = EntryDeclaration(

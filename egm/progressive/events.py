@@ -1,4 +1,4 @@
-"""Payloads of the progressive events: what a controller reports, and the forms about levels and prizes."""
+"""Payloads of the progressive events: the controller's reports, and the forms about levels and prizes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,14 +43,14 @@ class LevelForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentForm(FilledForm):
-    """A form about one step of the enrolment with the progressive link."""
+    """A form for one step of the enrolment in the progressive link."""
 
     step: Literal["request", "answer", "enrol"] = "request"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(RulingForm):
-    """A form in which two people rule on an unproved prize: whether it is paid or declined."""
+    """A form in which two people rule whether a prize that cannot be verified is paid or declined."""
 
     decision: str = ""
 

@@ -1,4 +1,4 @@
-"""Progressive levels: the machine's own, those of a controller, and those broadcast by a SAS host."""
+"""Declaration of the progressive feature: the machine's own levels, those of a controller, and SAS broadcasts."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""State of one progressive level of a controller that this machine feeds, with the contributions to be sent."""
+"""State of one controller's progressive level on this machine, with the contributions that are still to be sent."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,17 +11,14 @@ from egm.progressive.messages import SILENT_NS, Contribution, Joined, LevelEnrol
 from egm.progressive.pools import ProgressivePool
 
 UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
-"""The most contributions that are sent ahead of the controller's count; further ones wait."""
+"""The most contributions that may be sent and not yet counted by the controller; further ones wait."""
 CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
 """The interval at which messages without a reply are repeated, in nanoseconds."""
 
 
 @dataclass(slots=True)
 class LinkedLevelFeeder:
-    """The state of one progressive level of a controller that this machine feeds.
-
-    ``value_sequence``, ``value_utc`` and ``value_run`` are those of the last accepted value of the controller.
-    """
+    """The state on this machine of one progressive level that a controller manages."""
 
     pool: ProgressivePool
     prize_number: int = 0
@@ -37,25 +34,27 @@ class LinkedLevelFeeder:
     pending_contributions: deque[Contribution] = field(default_factory=deque)
     """Every contribution after number ``last_counted``, in order."""
     last_sent: int = 0
-    """The number of the last contribution sent on this connection."""
+    """The number of the last contribution sent on this connection; ``last_counted`` if none was sent."""
     sent_ns: int = 0
-    """The monotonic time at which the interval until the next repetition of contributions began."""
+    """The monotonic time from which the retry interval of the sent contributions runs, in nanoseconds."""
     amount_cents: int = 0
     """The last accepted amount of the level, in minor units."""
     fall_count: int = 0
-    """How often the level's amount has been lowered, as the last accepted value states."""
+    """How often the level's amount has ever been lowered, according to the last accepted value."""
     value_sequence: int = -1
+    """The sequence number of the last accepted :class:`Value` message; -1 before the first."""
     value_utc: str = ""
     """The controller's time stamp of the last accepted value."""
     value_run: str = ""
+    """The name of the controller program's run that sent the last accepted value."""
     values_received: int = 0
-    """The count of values received on this connection; the first may be an old one retained by the broker."""
+    """The number of values received on this connection; the first may be an old one stored by the broker."""
     received_ns: int | None = None
-    """The monotonic time at which a value was last accepted; None before the first."""
+    """The monotonic time at which the last value was accepted, in nanoseconds; None before the first."""
 
     @property
     def level_enrolment(self) -> LevelEnrolment:
-        """Return the message that enrols the machine in the progressive level: stake, odds and amount shown last."""
+        """Return the level's part of the enrolment message: stake, odds, and the amount last shown here."""
         chance = self.pool.definition.stake_and_odds
         return LevelEnrolment(
             level=self.pool.id,
@@ -67,11 +66,11 @@ class LinkedLevelFeeder:
 
     @property
     def last_sequence(self) -> int:
-        """Return the sequence number of this machine's last contribution to the progressive level."""
+        """Return the number of this machine's last contribution to the level; 0 before the first."""
         return self.pending_contributions[-1].sequence if self.pending_contributions else self.last_counted
 
     def reset_connection(self) -> None:
-        """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
+        """Reset the state of the lost connection: the level must be enrolled and uncounted contributions sent again."""
         self.is_enrolled = False
         self.refusal_reason = None
         self.values_received = 0
@@ -83,10 +82,10 @@ class LinkedLevelFeeder:
         return self.pool.definition.terms.is_mystery
 
     def find_objection(self, joined: Joined) -> tuple[RefusalReason, str] | None:
-        """Return why this machine cannot feed the progressive level under the controller's terms, or None.
+        """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
-        The result is a reason and a text. The increment must be the game's, and the base at least the base
-        that the game's return assumes (s.93). A mystery level must have the same ceiling.
+        The result is a reason code and a text. The increment must be the game's, and the base at least the one
+        that the game's return assumes (s.93). A mystery level must have the game's ceiling.
         """
         own_terms = self.pool.definition.terms
         if joined.increment != own_terms.increment:
@@ -123,11 +122,13 @@ class LinkedLevelFeeder:
         return DisplayedAmount(self.amount_cents, LevelStatus.UP if is_current else LevelStatus.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
-        """Process the amount that the controller published for the level; return what is wrong with it, or empty.
+        """Process the level's amount that the controller has published.
 
-        An outdated value is ignored (:meth:`Value.is_after`). A lower amount is wrong unless the value also
-        reports another fall of the level, such as a win (``falls`` has increased): it is never shown (NM
-        15.1.24.12(E)), and does not count as a sign of life.
+        An outdated message is ignored (:meth:`Value.is_after`). A lower amount is accepted only if the count of
+        falls (``falls``: wins, ceilings, corrections) has increased; otherwise it is not shown (NM
+        15.1.24.12(E)), and the level still becomes stale.
+
+        Returns: What is wrong with the message; empty if nothing is.
         """
         was_silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
@@ -143,10 +144,10 @@ class LinkedLevelFeeder:
         return ""
 
     def process_count(self, sequence: int, now_ns: int) -> None:
-        """Process the controller's count: drop the contributions up to ``sequence``, which it has stored.
+        """Drop the contributions up to number ``sequence``, which the controller has counted and stored.
 
-        For contributions sent and not yet counted, the retry time starts again, so that a slow controller
-        does not receive everything again.
+        The retry interval of the contributions still uncounted starts again, so that a slow controller does not
+        receive everything twice.
         """
         if sequence > self.last_counted:
             self.sent_ns = now_ns
@@ -156,10 +157,10 @@ class LinkedLevelFeeder:
         self.last_sent = max(self.last_sent, self.last_counted)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send to the controller now, at most a window ahead of its count.
+        """Return the contributions to send to the controller now.
 
-        New contributions are sent once; contributions that the controller has not counted in time are sent
-        again.
+        A new contribution is returned once, and again if the controller has not counted it within the retry
+        interval. At most ``UNCOUNTED_CONTRIBUTIONS_MAX`` are sent ahead of the controller's count.
         """
         if not self.is_enrolled or not self.pending_contributions:
             return []
@@ -171,7 +172,7 @@ class LinkedLevelFeeder:
         return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:
-        """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""
+        """Return the oldest uncounted contributions, at most ``UNCOUNTED_CONTRIBUTIONS_MAX``."""
         return [
             self.pending_contributions[i]
             for i in range(min(UNCOUNTED_CONTRIBUTIONS_MAX, len(self.pending_contributions)))
@@ -179,5 +180,5 @@ class LinkedLevelFeeder:
 
 
 def _format_odds(shares: Mapping[str, Fraction]) -> str:
-    """Return a progressive level's odds as text: each share of the level with its mean hits per wager."""
+    """Return odds as text: each share of the level with its mean number of hits per wager; ``none`` if empty."""
     return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"

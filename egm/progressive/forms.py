@@ -1,4 +1,4 @@
-"""Forms of progressives: moving a level's amount to another level, and rulings on unproved controller messages."""
+"""Forms about progressives: moving a level's amount to another level, and ruling on prizes that cannot be verified."""
 
 from typing import Final
 

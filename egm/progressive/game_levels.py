@@ -1,8 +1,9 @@
-"""Progressive levels of a game: opened, fed, shown, locked at the draw, and paid with the game.
+"""Effects of one game on its progressive levels: contributions, hits, claims and payments.
 
-A level of the machine itself is locked in the same transaction as the outcome. A hit of a controller's level
-is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power loss, in state
-``awaiting_award`` until the locked amount has arrived, or an attendant settles it as the profile allows.
+If the level is the machine's own, a hit's amount is locked in the same transaction as the game's outcome. A hit
+of a controller's level is claimed from the controller (:mod:`egm.progressive.link`). The game then waits in
+state ``awaiting_award``, also through a power loss, until the controller has locked the amount, or until an
+attendant settles it if the profile allows this.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,28 +56,25 @@ from meters import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameHit:
-    """A hit of a progressive level by a game.
-
-    ``amount_cents`` is the amount won in minor units; None until a controller has locked it. ``claim`` is the
-    id of the claim sent to a controller.
-    """
+    """One hit of a progressive level by a game."""
 
     pool: str
     level: str
     claim: str | None
+    """The id of the claim sent to the controller; None for a level without a controller."""
     amount_cents: int | None
+    """The amount won in minor units; None until the controller has locked it."""
     is_unanswered: bool = False
     """Whether an attendant settled the hit at the amount shown, because no controller replied."""
 
 
 # ---------------------------------------------------------------------------------------------- coming up
 def open_levels(machine: Machine) -> None:
-    """Open new progressive levels of this machine, record changed terms, and verify every level's sums.
+    """At start-up, open new progressive levels, record changed parameters, and verify every level's sums.
 
-    For a level of a controller, a first count of contributions is stored, so that the memory names the level
-    before the first wager for it. A changed parameter takes effect after the next win (NY 5321.18(b)(4)). A
-    level that is no longer configured stays in memory with all it holds. Raises :class:`LevelDefectiveError`
-    if a level's pools do not add up.
+    For a new level of a controller, a zero count of contributions is stored before the first wager. Changed
+    parameters take effect after the next win (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
+    keeps its amount in memory. Raises :class:`LevelDefectiveError` if the sums of a level do not agree.
     """
     for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
@@ -111,7 +109,7 @@ def open_levels(machine: Machine) -> None:
 
 
 def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
-    """Store the first count of contributions to a controller's progressive level when the level is first configured."""
+    """Store a zero count of contributions for a controller's level that is in the cabinet file for the first time."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is LevelKeeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkProgress()})
@@ -119,10 +117,10 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
-    """Return the progressive part of the game about to be played, with the levels that its bet plays for.
+    """Return the object that collects the changes of the game about to start to the levels that its bet plays for.
 
-    The sums of each level of this machine are checked first, like the journal before each play (A-03). Raises
-    :class:`LevelDefectiveError`: the machine must then stop.
+    The sums of the machine's own levels are verified first (A-03). Raises :class:`LevelDefectiveError` if they
+    do not agree: the machine must then stop.
     """
     for pool in bet.pools:
         if pool.is_own:
@@ -132,7 +130,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
 
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
-    """Return the progressive part of the next step of a game that has already fed its levels."""
+    """Return the object that collects the changes of an open game's next step; it contributes nothing more."""
     pools = {
         level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pool_by_level.items()
     }
@@ -140,7 +138,7 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePool | FormerPool:
-    """Return the progressive pool of an open game: as configured now, or else as recorded with the game."""
+    """Return an open game's progressive level by its id: as configured now, or else as the game recorded it."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
@@ -154,7 +152,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePo
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return the amount that a progressive level shows to an open game, in minor units, or the last known one."""
+    """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
@@ -170,7 +168,10 @@ def _build_round(
     fed_cents: Mapping[str, int],
     step: str,
 ) -> ProgressiveRound:
-    """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
+    """Return the object that collects the changes of one step of a game to its progressive levels.
+
+    ``fed_cents`` is the stake that counts towards each level, in minor units by the level's name.
+    """
     memory = LevelAccess(
         read_level=lambda pool: _read_level(machine, pool),
         find_link_progress=lambda pool: find_link_progress(machine, pool),
@@ -204,7 +205,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 
 def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
-    """Return the stored counts of this machine's contributions to a controller's level: made, and counted there."""
+    """Return how many contributions this machine has made to a controller's level, and how many are counted there."""
     progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.find_contribution_status(pool)
@@ -217,10 +218,10 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
 def build_step_state(
     machine: Machine, game: GameRecord, progressive_round: ProgressiveRound
 ) -> dict[str, object]:
-    """Return the state to store after a game's step.
+    """Return the state changes to store with a game's step, by storage key.
 
-    It has the levels, the contribution counts, the claims, and the wins of broadcast levels that the host has
-    not read.
+    They are the changed levels, contribution counts, new claims, and hits of broadcast levels for the host to
+    read.
     """
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
@@ -260,7 +261,7 @@ def build_step_state(
 
 # ---------------------------------------------------------------------------------------------- what was hit
 def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
-    """Return the progressive level wins of a game, for the screen."""
+    """Return a game's progressive wins with the level's names and the amount, for the screen."""
     return tuple(
         ProgressiveWin(
             id=award.pool,
@@ -275,12 +276,12 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
-    """Return every progressive hit of a game so far, each with its amount if that is locked."""
+    """Return every progressive hit of a game so far, each with its amount, or None while it is not locked."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
 def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
-    """Return a game's progressive hit, with its amount if that is locked."""
+    """Return a recorded hit of a game, with its amount, or None while that is not locked."""
     record = (
         None
         if hit.claim_id is None
@@ -301,7 +302,7 @@ def sum_award_cents(machine: Machine, game: GameRecord) -> int:
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
-    """Return the transfers that pay a game's progressive hits to ``target``, each from its own level's account."""
+    """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
         for award in list_awards(machine, game)
@@ -310,9 +311,9 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, payment_method: str) -> dict[str, object]:
-    """Return the state changes at a game's end: its progressive claims are paid, and it waits for no award.
+    """Return the state changes when a game ends, by storage key: its claims are marked as paid.
 
-    ``payment_method`` is the payment method: to the credits or by hand.
+    ``payment_method`` is ``credit``, ``hand`` or ``void``. The keys that say that the game waits are deleted.
     """
     state: dict[str, object] = {
         key: None
@@ -327,9 +328,9 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
 
 
 def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["credit", "hand"]) -> None:
-    """Write a game's progressive hits into the register of level wins (FR68-20).
+    """Write each progressive hit of a game into the register of level wins (FR68-20).
 
-    Each line states the machine, the combination, the amount and the payment method (``payment_method``).
+    An entry states the machine, the game, the level, the amount and ``payment_method``.
     """
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
@@ -357,9 +358,10 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one progressive hit into the register of level wins, unless it is there already.
+    """Write one progressive hit into the register of level wins; do nothing if ``entry_id`` is already there.
 
-    ``entry_id`` is the id of the journal entry of the hit itself.
+    ``unanswered``: the controller did not reply, and an attendant settled the hit. ``broadcast``: the level's
+    amount is broadcast by a SAS host.
     """
     if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
         return
@@ -380,15 +382,15 @@ def register_hit(
 
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
-    """Return the names of the progressive levels that a game's hand-pay pays, for the win register; otherwise empty."""
+    """Return the ids of the progressive levels that a game's hand-pay pays, separated by commas; empty if none."""
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
 def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """Return the transfers and the state that reverse a void game's progressive hits.
+    """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
-    The amounts return to their levels. A hit of a broadcast level that its host has not read is not reported
-    to it.
+    The amounts of the machine's own levels return to them. Hits of broadcast levels that the host has not read
+    are deleted, so that it never reads them.
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
@@ -411,7 +413,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     """Return whether an attendant must pay the game because of one of its progressive hits.
 
-    Either the hit reaches the profile's limit for hand-pays, or its controller has not answered.
+    That is so if the hit reaches the profile's limit for hand-pays, or if its controller has not answered.
     """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
@@ -423,7 +425,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
-    """Return whether every progressive level of the bet shows an amount that would be paid now, as play requires."""
+    """Return whether every level that the bet plays for has the status up, so that its shown amount would be paid."""
     return all(
         read_displayed_amount(machine, pool).status is LevelStatus.UP for pool in list_played_levels(machine)
     )
@@ -431,7 +433,7 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 
 @refusal_code("are_awards_locked")
 def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
-    """Return whether the open game waits for no progressive claim and no mystery result any more."""
+    """Return whether the open game waits for neither the amount of a hit nor a mystery result; False without a game."""
     game = find_open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
@@ -441,7 +443,7 @@ def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
 
 
 def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
-    """Return the linked mystery levels whose result for a game is not known yet."""
+    """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
     link = machine.component(LevelDisplays).link
     return tuple(
         share.pool
@@ -455,31 +457,27 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def end_game_after_award(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the open game, after the controller has locked its progressive award.
-
-    The player has already seen the game's outcome.
-    """
+    """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets an attendant pay a progressive hit as shown if the controller does not reply."""
+    """Return whether the profile lets an attendant settle a hit as displayed if the controller does not reply."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_awaiting_award(machine: Machine, _: Event) -> None:
-    """Let the game, which the player has seen, wait until the controller locks its progressive award."""
+    """Record that the open game, whose outcome was shown, waits for the amount of its progressive hit."""
     game = find_open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 
 
 def record_award(machine: Machine, event: Event) -> None:
-    """Record the amount that the controller has locked for a progressive claim. A repeat changes nothing.
+    """Record the amount that the controller has locked for a claim. A repeated message changes nothing.
 
-    An award that does not fit an open claim is recorded and not paid. The same applies to a hit that is
-    settled already, and to a hit that persons must rule on: they rule on the first message, and later
-    messages do not make it more credible.
+    If the amount is not credible, it is held for a ruling by two people. If the claim is unknown, already
+    settled at another amount, or held with another amount, the message is recorded and not paid.
     """
     award = event.read_payload(AwardLocked)
     claim, amount_cents = award.claim, award.amount_cents
@@ -532,9 +530,9 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered_claim(machine: Machine, event: Event) -> None:
-    """Settle a progressive hit whose controller has not replied, at the amount that the machine displayed at the hit.
+    """Settle the open game's hits whose controller has not replied, at the amount that the machine displayed.
 
-    An attendant decides this.
+    An attendant has decided this; the journal names them.
     """
     game = find_open_game(machine)
     for award in () if game is None else list_awards(machine, game):
@@ -569,7 +567,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
 
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield notices about what the open game waits for: a locked award, or a mystery result."""
+    """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
         game = find_open_game(machine)
         has_awards = game is not None and list_awards(machine, game)

@@ -9,9 +9,9 @@ from meters.recall import read_details
 def read_last_hits(
     view: JournalView, declarations: EntryDeclarations, entries_read_max: int
 ) -> dict[str, list[StoredEntry]]:
-    """Return the last hits of each progressive level, newest first, by the level's id.
+    """Return the journal entries of each level's last hits, newest first, by the level's id.
 
-    Each level has at most as many as the log of all levels' hits has lines (NZ03 table 3-2). At most
+    Each level has at most as many as the progressives log has lines (NZ03 table 3-2). At most
     ``entries_read_max`` entries of that log are read.
     """
     hits_by_level: dict[str, list[StoredEntry]] = {}

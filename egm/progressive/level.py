@@ -1,12 +1,11 @@
-"""Arithmetic of a progressive level: one amount, exact to the fraction of a minor unit.
+"""Arithmetic of a progressive level, exact to the fraction of a minor unit.
 
-A level is a value: each step returns the next one. Stand-alone machines and the controller of a link use this
-same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check_sums`
-(NZ 1.28.2(b); NZ03) is::
+A level is an immutable value: each change returns a new one. Machines with their own levels, the controller of
+a link, and the audit all use this code. :meth:`Level.check_sums` verifies the invariant (NZ 1.28.2(b); NZ03)::
 
     contributed + seeded + received = paid + current + hidden + overflow + released
 
-Players are shown and paid whole minor units; fractions stay in their pool and are never lost.
+Players are shown and paid whole minor units. Fractions stay in the level and are never lost.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,7 @@ WHOLE_LEVEL_SHARE: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """The error that a progressive level's pools do not add up, or that its stored record is malformed."""
+    """The error that the sums of a progressive level do not agree, or that its stored record is malformed."""
 
 
 class TermsError(OperatorError):
@@ -38,13 +37,13 @@ class LevelTerms:
     """
 
     base_cents: int
-    """The amount of the level after it is won."""
+    """The amount to which the level returns after it is won, in minor units."""
     increment: Fraction
-    """The share of every wager that is added to the amount shown."""
+    """The share of every wager that is added to the displayed amount, such as 1/100."""
     hidden_share: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
-    """The share of every wager that goes to the hidden pool, which pays for the next reset."""
+    """The share of every wager that is added to a hidden reserve, which pays for the next reset."""
     ceiling_cents: int | None = None
-    """The highest amount shown, or None; contributions above it go to the overflow."""
+    """The highest displayed amount in minor units, or None; contributions above it are stored as overflow."""
     is_mystery: bool = field(default=False, metadata=stored_as("mystery"))
     """Whether the level is a mystery level, won at a secret amount up to its ceiling."""
 
@@ -78,27 +77,29 @@ class LevelTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The state of a progressive level; each change returns a new one. Amounts are exact minor units.
-
-    ``current`` is the amount to be won, ``hidden`` pays for the next reset, ``overflow`` is above the
-    ceiling. ``contributed_amount``, ``paid_cents`` and ``hit_count`` count since the level opened.
-    """
+    """The state of a progressive level; immutable. Amounts are exact, in minor units."""
 
     terms: LevelTerms
     current: Fraction
+    """The amount to be won; players see its whole minor units."""
     hidden: Fraction = _ZERO_AMOUNT
+    """The reserve that pays for the next reset."""
     overflow: Fraction = _ZERO_AMOUNT
+    """The contributions above the ceiling, which feed the level after its next win."""
     contributed_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("contributed"))
+    """The total of all contributions since the level opened."""
     seeded_cents: int = field(default=0, metadata=stored_as("seeded"))
     """The total that the operator has paid in at the opening and at resets, in minor units."""
     received_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("received"))
     """The total that was moved into this level from other levels, in minor units."""
     released_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("released"))
-    """The amount that was moved to another level when this level was closed, in minor units."""
+    """The amount that was moved out of this level when it was closed, in minor units."""
     paid_cents: int = field(default=0, metadata=stored_as("paid"))
+    """The total of all hits paid since the level opened."""
     hit_count: int = field(default=0, metadata=stored_as("hits"))
+    """The number of hits since the level opened."""
     next_terms: LevelTerms | None = None
-    """The changed parameters that take effect after the current amount is won, or None (I-06)."""
+    """Changed parameters that take effect when the current amount has been won; None if there are none (I-06)."""
 
     # ------------------------------------------------------------------ what it shows
     @property
@@ -108,17 +109,18 @@ class Level:
 
     @property
     def held_amount(self) -> Fraction:
-        """Return the money in the progressive level's current, hidden and overflow pools, in minor units."""
+        """Return all money that the level holds: its current amount, reserve and overflow, in minor units."""
         return self.current + self.hidden + self.overflow
 
     def compute_mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
-        """Return the odds that a wager hits a mystery level, as (favourable, bound).
+        """Return the probability that a wager hits a mystery level, as (favourable, bound); None for any other level.
 
-        A random number below ``bound`` hits if it is below ``favourable``. None for a level that is no
-        mystery, or if the wager adds nothing. The secret amount of a mystery prize is uniform between base
-        and ceiling. It is never stored: each wager is decided by the probability that the secret lies in this
-        wager's step, given that it was not reached before. The distribution is the same, and there is no
-        secret to read.
+        The wager hits if a random number below ``bound`` is below ``favourable``. None also if the wager adds
+        nothing.
+
+        The secret amount of a mystery prize is uniform between base and ceiling, but is never stored. Instead,
+        each wager hits with the probability that the secret amount lies in the part that this wager adds, given
+        that it was not reached before. The distribution is the same, and there is no secret to read.
         """
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.is_mystery or ceiling_cents is None:
@@ -139,7 +141,7 @@ class Level:
         return cls(terms=terms, current=Fraction(terms.base_cents), seeded_cents=terms.base_cents)
 
     def add_contribution(self, wager_cents: int) -> "Level":
-        """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
+        """Return the level after adding the shares of a wager of ``wager_cents``, which must be above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
         shown_amount, hidden_amount = (
@@ -154,13 +156,13 @@ class Level:
         return _add_amount(grown_level, shown_amount)
 
     def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
-        """Return the amount that a hit of the progressive level pays (minor units), and the level after the reset.
+        """Return the amount that a hit of the level pays, in minor units, and the level after the hit.
 
-        A full hit pays the amount shown. It moves the whole hidden pool to the new base, the operator pays
-        what is still missing, and changed terms take effect. A partial hit pays ``share`` of that amount,
-        rounded down to a minor unit. It only refills the level up to its base, from the hidden pool first;
-        changed terms keep waiting. In both cases the overflow follows, up to the ceiling, and fractions of a
-        minor unit stay in their pool.
+        A full hit (``share`` 1) pays the displayed amount. The whole reserve then goes into the new base, the
+        operator pays in what is missing, and changed parameters take effect. A partial hit pays ``share`` of
+        the displayed amount, rounded down, and refills the level only up to its base; changed parameters do not
+        take effect. In both cases the overflow is then added, up to the ceiling, and fractions of a minor unit
+        stay in the level.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(
@@ -172,20 +174,19 @@ class Level:
         )
 
     def correct_paid_hit(self, more_cents: int) -> "Level":
-        """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
+        """Return the level after correcting a hit that was paid ``more_cents`` above the amount awarded for it.
 
-        The argument is negative for a hit paid below its award. An amount paid too little returns to the
-        level. An excess is taken out of the level, and the operator pays in what is then missing below the
-        base.
+        If negative, the hit was paid below its award, and the difference returns to the level. An excess is
+        taken out of the level, and the operator pays in what is then missing below the base.
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)
         return _add_amount(replace(self, paid_cents=self.paid_cents + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
-        """Return the progressive level after ``amount_cents`` were paid out of the amount that it shows.
+        """Return the level after ``amount_cents`` of its displayed amount were paid.
 
-        ``takes_all``: whether this is the whole amount shown, or a part.
+        ``takes_all``: whether the whole displayed amount was won, not a part.
         """
         terms = (self.next_terms or self.terms) if takes_all else self.terms
         remaining = self.current - amount_cents
@@ -207,7 +208,7 @@ class Level:
         return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def return_award(self, amount_cents: int) -> "Level":
-        """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
+        """Return the level after the hit of a void game is reversed: ``amount_cents`` is added to it again."""
         if not 0 <= amount_cents <= self.paid_cents:
             raise LevelDefectiveError(
                 f"{amount_cents} minor units cannot be returned: the level has paid {self.paid_cents}"
@@ -220,7 +221,7 @@ class Level:
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release_whole_amount(self) -> tuple[Fraction, "Level"]:
-        """Return the money that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
+        """Return all money that the level holds, in minor units, and the level as closed and empty (I-12, I-13)."""
         amount = self.held_amount
         empty = replace(
             self,
@@ -240,9 +241,9 @@ class Level:
 
     # ------------------------------------------------------------------ what must hold
     def check_sums(self) -> None:
-        """Check that all money paid into the progressive level is in its pools or has left it, exactly to the fraction.
+        """Raise :class:`LevelDefectiveError` unless all money paid into the level is in it or has left it, exactly.
 
-        Raises :class:`LevelDefectiveError` with the figures.
+        The error states the figures.
         """
         total_in = self.contributed_amount + self.seeded_cents + self.received_amount
         outflow = self.paid_cents + self.current + self.hidden + self.overflow + self.released_amount
@@ -274,10 +275,7 @@ class Level:
 
 
 def _add_amount(level: Level, amount: Fraction) -> Level:
-    """Return a progressive level after adding ``amount``.
-
-    It is added to the amount shown up to the ceiling, and the rest to the overflow.
-    """
+    """Return the level after adding ``amount`` in minor units: up to its ceiling, with the remainder as overflow."""
     ceiling_cents = level.terms.ceiling_cents
     room = amount if ceiling_cents is None else max(_ZERO_AMOUNT, min(amount, ceiling_cents - level.current))
     return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

@@ -1,7 +1,8 @@
-"""Moving a progressive level: its content goes to another level of the machine, and nothing is lost.
+"""Moving a progressive level's whole amount to another level of the machine.
 
-A level whose game leaves the machine, or that is discontinued, keeps its amount in memory until staff move it
-(IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine must be open, nothing owed and no game in progress.
+A level whose game was removed, or that is discontinued, keeps its amount in memory until staff move it (IL
+11-1800.2070 c-e; FR68 art. 68-20-1). For this the machine must be open, with nothing owed and no game in
+progress.
 """
 
 from egm.kernel.events import Event
@@ -16,9 +17,9 @@ from egm.progressive.pools import Pools
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """Return whether staff may move a progressive level's money to another level.
+    """Return whether staff may move the money of the form's source level to its target level.
 
-    The level must hold money and must no longer be played for; the target must be played for by a game.
+    The source must hold money and no game may play for it any more; a game must play for the target.
     """
     pools, form = machine.component(Pools), event.read_payload(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)

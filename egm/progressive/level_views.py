@@ -1,4 +1,4 @@
-"""The progressive levels of the current bet and the amounts they show, for levels of the machine and linked ones."""
+"""The progressive levels of the current bet, the amounts that they show, and their metrics."""
 
 from collections.abc import Iterator
 
@@ -40,10 +40,9 @@ def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:
 
 
 def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
-    """Return, for the screen, the progressive levels of the selected bet and of every side bet of its table.
+    """Return the progressive levels of the selected bet and of all side bets of its table, for the screen.
 
-    A side bet's level must be visible at the table even if no bet plays for it (Québec by-law, ss.21.2,
-    67.21).
+    A side bet's level must be visible at the table even if no bet plays for it (Québec by-law, ss.21.2, 67.21).
     """
     pools = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
@@ -56,7 +55,10 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
 
 
 def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
-    """Return the amount that every progressive level of this machine shows now, by id, whether played for or not."""
+    """Return the displayed amount of every progressive level of this machine, by the level's id.
+
+    Levels that the current bet does not play for are included.
+    """
     return {
         pool_id: read_displayed_amount(machine, pool)
         for pool_id, pool in sorted(machine.component(Pools).by_id.items())
@@ -64,7 +66,7 @@ def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
 
 
 def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
-    """Yield the metrics of every progressive level of the machine, played for or not."""
+    """Yield the metrics of every progressive level of the machine."""
     amounts = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )

@@ -1,4 +1,4 @@
-"""Progressive levels page: what each level shows, holds and has paid (I-05)."""
+"""Service page of the progressive levels: what each level shows, holds and has paid (I-05)."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -33,9 +33,9 @@ _HITS_READ_MAX: Final = 1000
 
 
 def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return one table per progressive level: first this machine's own, also closed ones, then the linked ones.
+    """Return the tables of the page: one per level, then one per level with its last hits.
 
-    After them comes one table per level with its last hits.
+    This machine's own levels are first, also closed ones; then those of a controller or host.
     """
     own_levels = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
@@ -106,7 +106,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
-    """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
+    """Yield the rows of a controller's or host's level: its amount, and the counts of this machine's contributions."""
     displayed_amount = read_displayed_amount(machine, machine.component(Pools).by_id[pool])
     progress = find_link_progress(machine, pool)
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)

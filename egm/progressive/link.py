@@ -1,16 +1,22 @@
-"""The link of a machine to a progressive controller: a state machine without input or output.
+"""The machine's end of the link to a progressive controller: a state machine without input or output.
 
-Each level is joining, up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
-committed. The link loses its state with the process: everything durable is in the journal, and is passed to
-the link again at start. Unanswered messages are repeated; both ends recognise a repeat.
+It sends the machine's contributions and claims (reports that a level was hit), and processes the replies. Each
+level is joining, up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
+committed. This state is lost at a restart: everything durable is in the journal, and is passed in again.
+Messages without a reply are repeated; both ends recognise a repeat.
 
-* A contribution is sent in order and at most a window ahead of what is counted; a gap is filled when the
-  controller names it.
-* A claim is sent once the contribution of its wager has been counted, and again until it is awarded.
-* A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
-  does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
-* The controller decides who wins a mystery level as it counts, and reports it with the count. The link reports a
-  win of this machine as news until the machine has recorded it; then it is a claim whose amount is known.
+* A contribution is sent in order, and a limited number of them ahead of the controller's count. If the
+controller names a gap, they are sent again from there.
+
+* A claim is sent once the contribution of its wager has been counted, and repeated until the controller has
+locked the amount (the award).
+
+* A commit reports that the award is paid. It is repeated until the controller has closed the claim. If the
+controller does not know the hit (the claim was lost, or its store is an older copy), the claim is sent first.
+
+* In a mystery level the controller decides who wins while it counts, and reports wins with the count. The link
+reports a win of this machine as news until the machine has recorded it; then it is a claim whose amount is
+known.
 """
 
 from collections import deque
@@ -40,14 +46,14 @@ from egm.progressive.messages import (
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
-"""The time after which a refused level is requested again, because somebody may have corrected the cause."""
+"""The time after which the enrolment in a refused level is tried again: the cause may have been corrected."""
 
 _CLOSED_CLAIMS_MAX: Final = 64
-"""The number of completed claims that are remembered, because a repeated award may arrive late."""
+"""The number of closed claims that are remembered, so that a late repeat of an award is recognised."""
 
 
 class ClaimPhase(StrEnum):
-    """The phases of a claim to the prize of a linked progressive level."""
+    """How far a claim to the prize of a linked progressive level has come."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -56,27 +62,30 @@ class ClaimPhase(StrEnum):
 
 @dataclass(slots=True)
 class _OpenClaim:
-    """An open claim to the prize of a linked progressive level, and when the last message about it was sent."""
+    """An open claim to the prize of a linked progressive level."""
 
     claim: Claim
     commit_message: Commit | None = None
+    """The report that the award is paid; None until it is."""
     is_awarded: bool = False
+    """Whether the machine has stored the amount that the controller locked."""
     is_held: bool = False
-    """Whether the controller has reported that a person must first rule on the claim."""
+    """Whether the controller has replied that a person must rule on the claim first."""
     is_unknown_to_controller: bool = False
-    """Whether the controller no longer knows the hit that is claimed."""
+    """Whether the controller has replied that it does not know the claim, so that it must be sent again."""
     sent_ns: int | None = None
+    """The monotonic time at which the last message about the claim was sent; None before the first on a connection."""
 
     @property
     def due_message(self) -> Claim | Commit | None:
-        """Return the message about the claim to which the controller must still reply, or None."""
+        """Return the message to which the controller must still reply; None between award and payment."""
         if self.commit_message is not None and not self.is_unknown_to_controller:
             return self.commit_message
         return self.claim if self.is_unknown_to_controller or not self.is_awarded else None
 
     @property
     def phase(self) -> ClaimPhase:
-        """Return how far the progressive claim has come."""
+        """Return whether the claim is still without award, awarded, or paid (committed)."""
         if self.commit_message is not None:
             return ClaimPhase.COMMITTED
         return ClaimPhase.AWARDED if self.is_awarded else ClaimPhase.CLAIMING
@@ -100,7 +109,7 @@ class PaymentRecorded:
 
 @dataclass(frozen=True, slots=True)
 class ControllerAhead:
-    """News: the progressive controller has counted more contributions of this machine than the machine knows."""
+    """News: the controller has counted contributions up to number ``sequence``, more than this machine knows of."""
 
     level: str
     sequence: int
@@ -108,7 +117,7 @@ class ControllerAhead:
 
 @dataclass(frozen=True, slots=True)
 class ControllerBehind:
-    """News: the progressive controller has lost the contributions after ``sequence``, which it had counted."""
+    """News: the controller has lost the contributions after number ``sequence``, although it had counted them."""
 
     level: str
     sequence: int
@@ -116,7 +125,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class ControllerComplaint:
-    """News to be recorded: the controller refused a message, or sent a message that it should not have sent."""
+    """News: the controller refused a message, or sent one that it should not have sent; to be recorded."""
 
     code: str
     text: str
@@ -133,7 +142,7 @@ class CommitmentReceived:
 
 @dataclass(frozen=True, slots=True)
 class MysteryWinFound:
-    """News: the progressive controller reports that a contribution of this machine has won a mystery level."""
+    """News: the controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
     won_prize: Won
@@ -141,7 +150,7 @@ class MysteryWinFound:
 
 @dataclass(frozen=True, slots=True)
 class LevelResultsKnown:
-    """News: the mystery results of this machine's contributions up to ``sequence`` are known."""
+    """News: it is known which of this machine's contributions up to number ``sequence`` have won the mystery level."""
 
     level: str
     sequence: int
@@ -163,14 +172,14 @@ News = (
 class ControllerLink:
     """The machine's end of the link to a progressive controller, as a state machine.
 
-    After each call that reports an event, the caller must take the messages to the controller
-    (:meth:`take_messages`) and the news for the machine (:meth:`take_news`).
+    After each call, the caller must take the messages for the controller (:meth:`take_messages`) and the news
+    for the machine (:meth:`take_news`).
     """
 
     def __init__(self, machine: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
-        """Create the link for the linked levels ``pools`` of the machine with serial ``machine``.
+        """Create the link of the machine with the serial number ``machine`` for the linked levels in ``pools``.
 
-        ``stale_ns`` is the profile's time limit after which a level that is not received counts as stale.
+        A level of which no amount was received for ``stale_ns`` nanoseconds counts as stale.
         """
         self._machine = machine
         self._stale_ns = stale_ns
@@ -187,7 +196,7 @@ class ControllerLink:
 
     # ------------------------------------------------------------------ what is asked of it
     def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
-        """Return the amount that the machine displays for a linked level now."""
+        """Return the amount that the machine displays for a linked level now, and whether it is current."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return DisplayedAmount(0 if feeder is None else feeder.amount_cents, LevelStatus.DOWN)
@@ -198,12 +207,12 @@ class ControllerLink:
         return {claim: entry.phase for claim, entry in self._open_claims.items()}
 
     def take_messages(self) -> list[FromMachine]:
-        """Return and clear the messages to send to the controller, in order."""
+        """Return the messages to send to the controller, in order, and remove them."""
         messages, self._outgoing_messages = self._outgoing_messages, []
         return messages
 
     def take_news(self) -> list[News]:
-        """Return and clear the progressive controller's news for the machine since the last call, in order."""
+        """Return the controller's news for the machine since the last call, in order, and remove them."""
         news, self._news = self._news, []
         return news
 
@@ -211,59 +220,65 @@ class ControllerLink:
     def restore_contributions(
         self, level: str, last_counted: int, pending_contributions: Iterable[Contribution]
     ) -> None:
-        """Restore a progressive level's contributions from the journal: all after number ``last_counted``, in order."""
+        """Restore from the journal the contributions to a level that the controller has not counted.
+
+        They are all contributions after number ``last_counted``, in order.
+        """
         feeder = self.feeders[level]
         feeder.last_counted = feeder.last_sent = last_counted
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(pending_contributions)
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
-        """Restore the amount that a linked progressive level showed before a restart, with its number of falls.
+        """Restore the amount that a level showed before a restart, and how often it had been lowered by then.
 
-        A lower amount is shown only if the controller reports another fall.
+        A lower amount is shown only if the controller reports a larger number of falls.
         """
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.fall_count = amount_cents, falls
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
-        """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
+        """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
         if contribution.sequence == feeder.last_sequence + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
 
     def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
-        """Open the claim for a progressive hit that is durable on the machine, and send it to the controller."""
+        """Open the claim for a hit by a game's outcome, which the journal already holds, and send it to the controller.
+
+        Do nothing if the claim is open already.
+        """
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
     def open_claim(self, claim: Claim, now_ns: int) -> None:
-        """Open the claim for a mystery win that is durable on the machine. Its amount is known already."""
+        """Open the claim for a mystery win, which the journal already holds; its amount is known."""
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
     def note_award_locked(self, claim: str) -> None:
-        """Note that the machine has stored the award of a progressive claim durably."""
+        """Note that the journal holds the amount that the controller has locked for the claim."""
         if claim in self._open_claims:
             self._open_claims[claim].is_awarded = True
 
     def report_payment(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """Note that the award of a progressive claim is paid durably, so that the payment is sent to the controller."""
+        """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
         entry = self._open_claims.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit_message is None:
             entry.commit_message, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
     def drop_claim(self, claim: str) -> None:
-        """Drop a progressive claim whose end is durable on the machine; later messages about it are ignored."""
+        """Remove a claim that the journal no longer lists as open; later messages about it are ignored."""
         self._open_claims.pop(claim, None)
         self._closed_claims.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
     def enrol_levels(self, nonce: str, now_ns: int) -> None:
-        """Enrol in every linked level over a new connection to the progressive controller.
+        """Enrol in every linked level, because a connection to the progressive controller was opened.
 
-        ``nonce`` is new for every connection.
+        ``nonce`` is a new text for every connection; the controller's replies repeat it.
         """
         self._connected, self._nonce = True, nonce
         self._enrolment_sent_ns.clear()
@@ -299,7 +314,7 @@ class ControllerLink:
                 self._handle_refusal(message, now_ns)
 
     def repeat_unanswered_messages(self, now_ns: int) -> None:
-        """Repeat the messages to the controller that were not answered in time; call regularly."""
+        """Send again the messages to which the controller has not replied in time; to be called regularly."""
         if not self._connected:
             return
         self._send_enrolments(now_ns)
@@ -310,7 +325,7 @@ class ControllerLink:
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
-        """Send the enrolment in every linked level that is not enrolled, if the last attempt was long enough ago."""
+        """Send the enrolment in each linked level that is not enrolled, unless it was sent a short time ago."""
         enrolments = []
         for level, feeder in self.feeders.items():
             queried_ns = self._enrolment_sent_ns.get(level)
@@ -324,7 +339,7 @@ class ControllerLink:
             )
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Process the controller's reply to the enrolment in a level: accept its terms, or stop feeding the level.
+        """Process the controller's reply to the enrolment in a level: accept its parameters, or stop feeding the level.
 
         A reply to an earlier enrolment is ignored.
         """
@@ -344,17 +359,17 @@ class ControllerLink:
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
-        """Stop feeding a progressive level for a reason; report the reason if it is new."""
+        """Stop feeding a level for ``reason``; add the complaint to the news if the reason is new."""
         if feeder.refusal_reason is not reason:
             self._news.append(ControllerComplaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.is_enrolled, feeder.refusal_reason = False, reason
 
     # ------------------------------------------------------------------ values and contributions
     def _handle_value(self, message: Value, now_ns: int) -> None:
-        """Process the amount of a progressive level that the controller published.
+        """Process the level's amount that the controller has published.
 
-        If the amount is wrong, or if the controller has lost its later values, enrol again to send it the
-        amount shown last.
+        If the amount is wrong, or if the controller has lost amounts that it had published, enrol again: this
+        sends it the amount that the machine showed last.
         """
         feeder = self.feeders.get(message.level)
         if feeder is None:
@@ -371,10 +386,10 @@ class ControllerLink:
     def _process_confirmed_contributions(
         self, level: str, sequence: int, mystery_wins: tuple[Won, ...], now_ns: int
     ) -> None:
-        """Drop a level's contributions up to ``sequence``, which the controller has counted.
+        """Drop a level's contributions up to number ``sequence``, which the controller has counted.
 
-        Then send further contributions and the claims that waited for this. Report the mystery wins that the
-        controller found among the counted contributions.
+        Then send further contributions, and claims that waited for this count. Add the mystery wins that the
+        controller found among the counted contributions to the news.
         """
         feeder = self.feeders.get(level)
         if feeder is None:
@@ -399,9 +414,9 @@ class ControllerLink:
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
-        """Send the next message about a progressive claim: the claim itself, or the report that it is paid.
+        """Send the due message about a claim: the claim itself, or the report that it is paid.
 
-        Send nothing if the message was just sent, or if the controller cannot process it yet.
+        Send nothing if the message was sent a short time ago, or if the controller cannot process it yet.
         """
         entry = self._open_claims[claim]
         feeder = self.feeders.get(entry.claim.level)
@@ -419,9 +434,9 @@ class ControllerLink:
         entry.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:
-        """Process the amount that the controller has locked for a progressive claim.
+        """Process the amount that the controller has locked for a claim.
 
-        Report an award without an open claim, unless it is a late repeat.
+        If no such claim is open, add it to the news too, unless it is a late repeat.
         """
         entry = self._open_claims.get(message.claim)
         if entry is None:
@@ -450,7 +465,7 @@ class ControllerLink:
         handlers[message.of](message, now_ns)
 
     def _handle_refused_join(self, message: Refused, _: int) -> None:
-        """Stop feeding the progressive level whose enrolment was refused, or all levels if the refusal names none."""
+        """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
             [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         )
@@ -459,7 +474,7 @@ class ControllerLink:
                 self._stop_feeding(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
-        """React to a refused progressive contribution: resend from the gap, enrol again, or stop feeding the level."""
+        """React to a refused contribution: send again from the gap, enrol again, or stop feeding the level."""
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -475,7 +490,7 @@ class ControllerLink:
             self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
-        """React to a refused progressive claim: enrol or claim again, wait, or report the refusal."""
+        """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
         entry = self._open_claims.get(message.claim)
         if entry is None:
             return
@@ -503,9 +518,9 @@ class ControllerLink:
             )
 
     def _send_enrolment_again(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
-        """Send the enrolment in a progressive level again over the same connection, at most once per retry time.
+        """Enrol in a level again over the same connection, at most once per retry time.
 
-        The controller replies with its count, and learns the amount that this machine showed last.
+        The controller then replies with its count, and receives the amount that this machine showed last.
         """
         if (
             self._connected
@@ -517,7 +532,7 @@ class ControllerLink:
             self._outgoing_messages.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
     def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
-        """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
+        """Enrol in a level again as if newly connected, because the controller no longer knows this machine."""
         if feeder.is_enrolled:
             feeder.is_enrolled = False
             feeder.last_sent = feeder.last_counted

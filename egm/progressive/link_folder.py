@@ -1,8 +1,9 @@
-"""Folder of a machine's own link files: the key of a pending request, and the certificate in use with its key.
+"""Folder with the machine's own certificate files for the progressive link.
 
-Every change is one rename: a power loss leaves the old or the new state. The files in use are in a folder
-named by their certificate's digest, and the symbolic link ``current`` points to it; the cabinet file uses
-that name.
+It contains the private key of a pending request, and the certificate in use with its key. The files of a
+certificate are in a subfolder named by its digest; the symbolic link ``current``, to which the cabinet file
+refers, points to the one in use. Every change is one rename, so that a power loss leaves the old or the new
+state.
 """
 
 import json
@@ -43,7 +44,7 @@ _ANSWER_FILE_NAME: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkCertificateFolder:
-    """The folder of the machine's certificates for the progressive link; ``root_folder`` need not exist yet."""
+    """The folder of the machine's certificate files for the progressive link; ``root_folder`` need not exist yet."""
 
     root_folder: Path
 
@@ -54,11 +55,11 @@ class LinkCertificateFolder:
 
     @property
     def key_path(self) -> Path:
-        """Return the path of the link's private key in use, as a cabinet file names it."""
+        """Return the path of the private key in use, in the form that a cabinet file contains."""
         return self.root_folder / "current" / _KEY
 
     def build_cabinet_table(self, host: str, port: int) -> dict[str, object]:
-        """Return the cabinet file's table of the progressive link: the broker's address and the paths of its files."""
+        """Return the cabinet file's table for the progressive link: the broker's address and the paths of the files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
         paths_by_name = {name: str(self.root_folder / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **paths_by_name}
@@ -108,7 +109,7 @@ class LinkCertificateFolder:
         return ""
 
     def has_complete_certificate(self, name: str) -> bool:
-        """Return whether all files of the link certificate with this digest exist."""
+        """Return whether all files of the link certificate with the digest ``name`` exist."""
         return all(
             (self.root_folder / name / file).exists()
             for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
@@ -131,7 +132,7 @@ class LinkCertificateFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def store_answer(self, answer: EnrolmentAnswer) -> str:
-        """Store the files of an answer to the certificate request, next to the files in use.
+        """Store the certificates of an answer in a new subfolder; the certificate in use does not change.
 
         Return the digest of the answer's certificate. Raises EnrolmentError.
         """
@@ -160,7 +161,7 @@ class LinkCertificateFolder:
         return facts.certificate
 
     def put_into_use(self, name: str) -> None:
-        """Put the stored link certificate with this digest into use. Raises EnrolmentError."""
+        """Put the stored link certificate with the digest ``name`` into use. Raises EnrolmentError."""
         new_link = self.root_folder / "current.new"
         with _translate_medium_errors():
             new_link.unlink(missing_ok=True)
@@ -169,7 +170,7 @@ class LinkCertificateFolder:
             sync_folder(self.root_folder)
 
     def remove_unused_files(self) -> None:
-        """Remove the link files that are no longer in use: older certificates, and the key of the completed request."""
+        """Remove the files of older certificates, and the private key of a request that has been answered."""
         name = self.current_certificate_digest
         with suppress(OperatorError, OSError):
             facts, key = self.read_facts(), self.read_request_key()
@@ -186,7 +187,7 @@ def _encode_pem(key: Ed25519PrivateKey) -> bytes:
 
 @contextmanager
 def _translate_medium_errors() -> Iterator[None]:
-    """Translate errors of the machine's own medium into EnrolmentError."""
+    """Convert errors of the machine's storage medium in the ``with`` block into EnrolmentError."""
     try:
         yield
     except OSError as error:

@@ -38,9 +38,9 @@ from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.validation import format_first_error
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
-"""The longest accepted message, in bytes."""
+"""The size of the longest message that is accepted, in bytes."""
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest integer in a message, limited by the columns of both stores."""
+"""The largest integer that a message may contain: the largest that both databases can store."""
 #: Longest explanation in a refusal, in characters.
 DETAIL_MAX: Final = 500
 _COMBINATION_MAX: Final = 200
@@ -48,13 +48,13 @@ _TIME_MAX: Final = 64
 
 
 def shorten_to(length_max: int) -> BeforeValidator:
-    """Return a validator that shortens a text to ``length_max`` characters, ending it in an ellipsis.
+    """Return a pydantic validator that shortens a text to ``length_max`` characters, with an ellipsis at its end.
 
-    It is for texts that only people read, and that a sender composes of other texts and numbers.
+    It is used for texts that only people read and whose length the sender cannot limit.
     """
 
     def shorten_text(text: object) -> object:
-        """Return the text shortened to ``length_max`` characters; anything but a text is returned unchanged."""
+        """Return the text shortened to ``length_max`` characters; return a value of any other type unchanged."""
         if isinstance(text, str) and len(text) > length_max:
             return f"{text[: length_max - 1]}…"
         return text
@@ -85,60 +85,60 @@ class RefusalReason(StrEnum):
     OTHER_ODDS = "other_odds"
     OTHER_INCREMENT = "other_increment"
     OTHER_TERMS = "other_terms"
-    """The level's base is lower than the game's return assumes, or its kind or ceiling differs from the game's."""
+    """The level's parameters do not fit the game: the base is too low, or the kind or the ceiling differs."""
     GAP = "gap"
-    """A contribution out of sequence; the machine must send again from number ``next``."""
+    """Contributions before this one are missing; the machine must send again from number ``next``."""
     WRONG_AMOUNT = "wrong_amount"
-    """A contribution that is not the right share of its wager, or differs from an earlier copy of itself."""
+    """The contribution is not the right share of its wager, or differs from the same one sent earlier."""
     CLAIM_EARLY = "claim_early"
-    """A claim whose own wager's contribution has not been counted yet; the machine must send that first."""
+    """The contribution of the claim's wager has not been counted yet; the machine must send it first."""
     CLAIM_DIFFERS = "claim_differs"
     CLAIM_HELD = "claim_held"
-    """A claim that is recorded and waits for a person's ruling; the machine must ask again later."""
+    """The claim is recorded and waits for a person's ruling; the machine must send it again later."""
     CLAIM_DECLINED = "claim_declined"
-    """A claim for which a person has ruled that nothing is awarded."""
+    """A person has ruled that nothing is awarded for the claim."""
     NO_WAGER = "no_wager"
-    """A claim without a wager that could have won."""
+    """No wager belongs to the claim that could have won the level."""
     UNKNOWN_CLAIM = "unknown_claim"
     CONTROLLER_FAULT = "controller_fault"
 
 
 class _Message(BaseModel):
-    """Base class of the messages of a progressive link; an unknown member is refused."""
+    """Base class of the messages of a progressive link; a message with an unknown field is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class LevelEnrolment(_Message):
-    """One level in a machine's request to feed levels: its stake, and the exact mean hits of one such wager (s.92).
+    """One level in a machine's request to feed levels.
 
-    ``shown_cents`` and ``falls`` are the amount that the machine showed last, and the level's number of falls
-    then. A controller whose store was restored from an older copy learns from them how far the level had
-    come.
+    It repeats what the machine showed last, so that a controller whose store was restored from an older copy
+    learns how far the level had come.
     """
 
     level: LevelId
     stake_cents: PositiveInteger
+    """The wager that plays for the level, in minor units."""
     odds: Rational
-    """The exact mean number of hits of one wager of ``stake_cents``."""
+    """The exact mean number of hits of one wager of ``stake_cents`` (s.92)."""
     shown_cents: Cents = 0
     """The amount of the level that the machine displayed last, in minor units."""
     falls: Sequence = 0
-    """The number of falls of the level's amount that the machine knew when it displayed that amount."""
+    """How often the level's amount had been lowered when the machine showed ``shown_cents``."""
 
 
 class Join(_Message):
-    """Message that enrols a machine after every connection; the reply for each level repeats its ``nonce``."""
+    """Message by which a machine asks to feed its linked levels; sent after every connection."""
 
     type: Literal["join"] = "join"
     machine: MachineId
     nonce: ClaimId
-    """A random text that the controller's reply for each level repeats."""
+    """A random text, new for every connection, that the controller's reply for each level repeats."""
     levels: Annotated[tuple[LevelEnrolment, ...], Field(min_length=1, max_length=32)]
 
 
 def _parse_trigger(data: object) -> MysteryTrigger:
-    """Return the revealed secret of a mystery prize that a message holds. Raises ValueError."""
+    """Return the revealed secret of a mystery prize from a message's JSON. Raises ValueError."""
     if isinstance(data, MysteryTrigger):
         return data
     try:
@@ -148,35 +148,33 @@ def _parse_trigger(data: object) -> MysteryTrigger:
 
 
 class Won(_Message):
-    """A mystery prize that contribution number ``sequence`` of the receiving machine has won.
+    """A mystery prize that a contribution of the receiving machine has won.
 
-    ``amount_cents`` is locked, and the level is reset; ``order`` is the number of the hit among those of the
-    level. ``trigger`` is the secret amount, which may now be known. The message is sent with every count
-    until the machine has confirmed the payment.
+    The controller sends it with every count until the machine has confirmed the payment.
     """
 
     claim: ClaimId
-    """The claim id of the prize."""
+    """The id of the claim under which the prize is paid and confirmed."""
     sequence: PositiveInteger
     """The number of the machine's contribution that won."""
     amount_cents: Cents
+    """The amount of the prize, in minor units; it no longer changes."""
     order: PositiveInteger
-    """The number of this hit among those of the level."""
+    """The number of this hit among all hits of the level."""
     at_utc: TimeText = ""
     trigger: Annotated[
         MysteryTrigger,
         BeforeValidator(_parse_trigger),
         PlainSerializer(MysteryTrigger.to_json, return_type=dict),
     ]
+    """The secret amount of the prize, which may be published now."""
 
 
 class Joined(_Message):
-    """Message that the machine is enrolled in ``level``; ``increment`` is the share of its wagers added to it.
+    """The controller's reply that it accepts the machine's contributions to ``level``.
 
-    The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is the
-    last contribution of this machine that the controller has, and ``won`` its wins that are not committed.
-    ``shares`` are the parts of the level that can be won as well as the whole, with the mean hits of a wager:
-    a machine that does not know this field rejects the message, and so feeds no such level.
+    Reply fields that a machine does not know make it reject the message; so a machine that does not know
+    ``shares`` feeds no level that has them.
     """
 
     type: Literal["joined"] = "joined"
@@ -186,26 +184,32 @@ class Joined(_Message):
     increment: Rational
     """The share of the machine's wagers that is added to the level."""
     base_cents: Cents
+    """The amount from which the level starts, in minor units."""
     ceiling_cents: Cents | None = None
+    """The amount by which a mystery level must be won, in minor units; None if it is no mystery level."""
     mystery: bool = False
     counted: Sequence
     """The number of the last contribution of this machine that the controller has counted."""
     won: tuple[Won, ...] = ()
     """The machine's mystery prizes whose payment it has not confirmed."""
     shares: dict[str, Rational] = {}
-    """The parts of the level that can be won on their own, with the mean hits of a wager."""
+    """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager."""
 
 
 SILENT_NS: Final = 5_000_000_000
-"""The silence, in nanoseconds, after which a controller may have been replaced; it normally sends twice a second."""
+"""The time without any message after which the controller may have been replaced, in nanoseconds.
+
+A controller normally sends twice a second.
+"""
 FALLS_AHEAD_MAX: Final = 1_000_000
-"""The most falls of a level's amount that machine or controller can have missed; a larger number is implausible."""
+"""The most falls of a level's amount that one end can have missed; a larger number is implausible."""
 
 
 def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Return why a progressive level cannot show ``amount_cents`` after ``before_cents``, or an empty string.
+    """Return why a level that showed ``before_cents`` may not show ``amount_cents`` now; empty if it may.
 
-    A lower amount needs a larger count of falls (wins, ceilings and corrections).
+    A lower amount needs a larger number of falls (wins, ceilings and corrections): ``falls`` above
+    ``falls_before``.
     """
     if falls < falls_before:
         return f"the count of falls is {falls}; expected at least {falls_before}, as before"
@@ -215,13 +219,9 @@ def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_b
 
 
 class Value(_Message):
-    """Message with the amount that a level shows. ``sequence`` rises with every message; ``time_utc`` is ISO 8601.
+    """Message with the amount that a level shows now.
 
-    ``run`` is a random name of the run of the controller's program: within a run the sequence alone orders
-    values, and a run that started from an older copy of the store can be distinguished from the previous one.
-    ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
-    same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
-    the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`). The time is the controller's.
+    A lower amount with an unchanged number of falls is an error and is not shown (NM 15.1.24.12(E)).
     """
 
     type: Literal["value"] = "value"
@@ -229,13 +229,18 @@ class Value(_Message):
     sequence: Sequence
     """The number of this message; it rises with every message about the level."""
     time_utc: TimeText
+    """The controller's time, ISO 8601."""
     run: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = ""
-    """The random name of this run of the controller's program."""
+    """A random name, new at each start of the controller's program.
+
+    Within a run the sequence alone orders the messages. A new run may have started from an older copy of the
+    store.
+    """
     amount_cents: Cents
     falls: Sequence = 0
-    """How many wins, ceilings and corrections have ever lowered the amount."""
+    """How many wins, ceilings and corrections have ever lowered the level's amount."""
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
-    """What lowered the amount last; empty if nothing did."""
+    """The kind of event that lowered the amount last; empty if nothing did."""
     names: dict[str, str] = {}
     prize: Sequence = 0
     """The number of the current mystery prize of the level; 0 for a level without one."""
@@ -243,18 +248,21 @@ class Value(_Message):
     """The commitment to the secret amount of the current mystery prize; empty without one."""
 
     def is_after(self, run: str, sequence: int, time_utc: str, *, was_silent: bool) -> bool:
-        """Return whether this message about a level was sent after the message with that run, sequence and time.
+        """Return whether this message about a level is newer than the one with that run, sequence and time.
 
-        A message of another run was sent later if its sequence or its time is later. If nothing was received from
-        the previous run for a while (``was_silent``), every message of the new run counts as later, because the
-        new run's store may be an older copy and its clock may be behind.
+        A message of another run is newer if its sequence or its time is higher. If nothing was received for a
+        while (``was_silent``), every message of another run is newer: its store may be an older copy, and its
+        clock behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
         return self.sequence > sequence or self.time_utc > time_utc or was_silent
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
-        """Return how this message contradicts what a progressive level has shown, or an empty text if it does not."""
+        """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.
+
+        ``falls`` is how often the level's amount had been lowered by then.
+        """
         contradiction = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not contradiction and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
@@ -262,7 +270,10 @@ class Value(_Message):
 
 
 class LevelWin(_Message):
-    """Message for signs: ``machine`` has won ``amount_cents`` of a level (IN 2-6-38). Machines do not receive it."""
+    """Message to the signs on the floor: ``machine`` has won ``amount_cents`` of a level (IN 2-6-38).
+
+    Machines do not receive it.
+    """
 
     type: Literal["won"] = "won"
     level: LevelId
@@ -271,27 +282,23 @@ class LevelWin(_Message):
 
 
 class Contribution(_Message):
-    """Message with one wager's contribution to a level; ``sequence`` counts this machine's from 1, without gaps.
+    """Message with one wager's contribution to a level.
 
-    ``amount`` is the exact product of wager and increment; the controller adds its own hidden share.
+    The controller adds the level's hidden share by itself.
     """
 
     type: Literal["contribution"] = "contribution"
     machine: MachineId
     level: LevelId
     sequence: PositiveInteger
-    """The number of the contribution to this level, counted on this machine from 1 without gaps."""
+    """The number of this machine's contribution to the level, counted from 1 without gaps."""
     wager_cents: PositiveInteger
     amount: Rational
     """The exact product of the wager and the level's increment, in minor units."""
 
 
 class Counted(_Message):
-    """Message that the controller has durably counted this machine's contributions to a level up to ``sequence``.
-
-    ``won`` are the mystery prizes that these contributions have won and that are not committed yet. The other
-    contributions up to ``sequence`` have won nothing.
-    """
+    """Message that the controller has durably counted this machine's contributions up to number ``sequence``."""
 
     type: Literal["counted"] = "counted"
     machine: MachineId
@@ -299,14 +306,13 @@ class Counted(_Message):
     sequence: Sequence
     """The number of the last contribution that the controller has durably counted."""
     won: tuple[Won, ...] = ()
+    """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
 
 
 class Claim(_Message):
-    """Message that a wager has hit a progressive level. The hit is stored durably on the machine.
+    """Message that a wager has hit a progressive level; the machine has stored the hit durably.
 
-    ``after`` is the number of the wager's contribution. ``shown_cents`` is the amount that the machine
-    displayed. ``share`` is the part of the level that was won, if not the whole. ``at_utc`` is the machine's
-    time, for the record only.
+    The controller replies with an :class:`Award`.
     """
 
     type: Literal["claim"] = "claim"
@@ -320,15 +326,13 @@ class Claim(_Message):
     combination: Annotated[str, shorten_to(_COMBINATION_MAX)] = ""
     """The winning combination, for the controller's register."""
     at_utc: TimeText = ""
+    """The machine's time of the hit; it is only recorded."""
     share: Rational | None = None
     """The part of the level that was won; None for the whole."""
 
 
 class Award(_Message):
-    """Message with the locked amount of a progressive claim, which is paid exactly.
-
-    ``order`` is the number of the hit among those of the level.
-    """
+    """Message with the amount that the controller has locked for a claim; the machine pays exactly this amount."""
 
     type: Literal["award"] = "award"
     machine: MachineId
@@ -336,25 +340,24 @@ class Award(_Message):
     claim: ClaimId
     amount_cents: Cents
     order: PositiveInteger
-    """The number of this hit among those of the level."""
+    """The number of this hit among all hits of the level."""
     at_utc: TimeText = ""
 
 
 class Commit(_Message):
-    """Message that the machine has paid a progressive award, durably. ``way``: to the credits or by hand.
-
-    ``amount_cents`` differs from the award only if an attendant settled the displayed amount before the award
-    arrived; both sides record it. ``void`` means that the game was void and nothing was paid: the award
-    returns to the level.
-    """
+    """Message that the machine has paid a claim, and has stored this durably."""
 
     type: Literal["commit"] = "commit"
     machine: MachineId
     level: LevelId
     claim: ClaimId
     amount_cents: Cents
+    """The paid amount in minor units.
+
+    It differs from the award only if an attendant settled the displayed amount before the award arrived.
+    """
     way: Literal["credit", "hand", "void"] = "credit"
-    """Whether the award was paid to the credits, by hand, or returned because the game was void."""
+    """Whether the award was paid to the credits or by hand; ``void``: the game was void and it returns to the level."""
 
 
 class Closed(_Message):
@@ -366,10 +369,7 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """Message in which the progressive controller refuses a machine's message, with reason and subject.
-
-    For a gap, ``next`` is the number of the next contribution needed.
-    """
+    """Message in which the controller refuses a message of the machine, with the reason."""
 
     type: Literal["refused"] = "refused"
     machine: MachineId
@@ -381,7 +381,7 @@ class Refused(_Message):
     nonce: str = ""
     sequence: Sequence = 0
     next: Sequence = 0
-    """The number of the next contribution that the controller needs, after a gap."""
+    """If contributions are missing: the number of the first one that the controller needs."""
     detail: Annotated[str, shorten_to(DETAIL_MAX)] = ""
 
 
@@ -399,7 +399,7 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """Encode a message of the progressive link as JSON, without empty fields that earlier versions do not know."""
+    """Encode a message as JSON. Fields that earlier versions do not know are left out if they are empty."""
     omitted_fields = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=omitted_fields).encode()
 
@@ -415,7 +415,7 @@ def decode_controller_message(data: bytes) -> FromController:
 
 
 def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:
-    """Return the message of the progressive link that ``data`` contains. Raises ProgressiveMessageError."""
+    """Decode a message of the progressive link by the types that ``adapter`` allows. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

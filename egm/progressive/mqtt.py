@@ -37,7 +37,7 @@ from egm.progressive.messages import (
 
 
 class MqttCarrier:
-    """A carrier of the progressive link's messages over MQTT, to the broker named in a cabinet file."""
+    """Transport of the progressive link's messages over MQTT, to the broker named in the cabinet file."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class MqttCarrier:
         retry_seconds: float = RECONNECT_SECONDS,
         limit_seconds: float = OPERATION_SECONDS_MAX,
     ) -> None:
-        """Create the carrier for the machine with serial ``machine``.
+        """Create the transport for the machine with the serial number ``machine``.
 
         Without valid certificates it stays disconnected.
         """
@@ -59,12 +59,15 @@ class MqttCarrier:
         self._outbox: DeduplicatingQueue[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
-        """Queue a message to the controller, or drop it without a connection."""
+        """Queue a message to the controller; drop it if there is no connection."""
         if self._outbox is not None:
             self._outbox.put_nowait(message)
 
     async def run(self, listener: CarrierListener) -> None:
-        """Carry messages until cancelled, reconnecting after each interruption, for ``listener``."""
+        """Connect and carry messages until cancelled, reconnecting after each interruption.
+
+        ``listener`` receives the controller's messages and the changes of the connection.
+        """
 
         async def serve_connection(line: BrokerLine) -> None:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
@@ -82,7 +85,7 @@ class MqttCarrier:
                 self._outbox = None
 
         def build_context() -> ssl.SSLContext:
-            """Return the TLS context of the link's certificates, after checking them."""
+            """Check the link's certificates, and return the TLS context that uses them."""
             try:
                 return build_tls_context(self._slot)
             except OperatorError as error:
@@ -112,7 +115,10 @@ class MqttCarrier:
                 listener.process_message(update)
 
     async def _send_all(self, line: BrokerLine, outbox: DeduplicatingQueue[FromMachine]) -> None:
-        """Publish the queued messages; wait for the broker's receipt of each, except for contributions."""
+        """Publish the queued messages.
+
+        Wait until the broker has acknowledged each, except for contributions.
+        """
         while True:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
@@ -121,7 +127,7 @@ class MqttCarrier:
 
 
 def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
-    """Create the machine's progressive link if the cabinet file names a broker."""
+    """Create the service for the progressive link; nothing if the cabinet file names no broker."""
     slot = context.cabinet_file.progressive_link
     if slot is None:
         return ()

@@ -1,7 +1,8 @@
-"""Pools: the progressive amounts that the games of a machine feed and can win, one pool per level and stake.
+"""Pools: the progressive amounts that a machine's games feed and can win.
 
-The pool of a level is the amount that one stake plays for. A game's definition states base, increment, odds
-and stake of each; the cabinet file states who manages it (:class:`egm.config.levels.LevelSlot`).
+A level has one pool for each stake at which it is played, because a larger stake plays for a larger amount. The
+game's definition states base, increment, odds and stake; the cabinet file states who manages the level
+(:class:`egm.config.levels.LevelSlot`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,22 +17,22 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 class NoPoolError(OperatorError):
-    """The error that a wager plays for a progressive level not configured here; the text says which, and why."""
+    """The error that a progressive level is not configured on this machine, or cannot be; the text says why."""
 
 
 class LevelKeeper(StrEnum):
-    """Who manages a progressive amount: this machine, a controller or a host. This determines how a hit is paid."""
+    """Who manages a progressive amount: this machine, a controller or a SAS host. This determines how a hit is paid."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"
     """A controller that receives contributions and claims."""
     BROADCAST = "broadcast"
-    """A SAS host that broadcasts the amount: at a hit, the machine freezes the last amount received."""
+    """A SAS host that broadcasts the amount; a hit pays the amount received last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressivePool:
-    """One progressive amount: the definition of its level, and the game and level name whose wagers play for it."""
+    """One progressive amount, with the level's definition and the game whose wagers play for it."""
 
     definition: LevelDefinition
     game: str
@@ -40,20 +41,24 @@ class ProgressivePool:
 
     @property
     def id(self) -> str:
-        """Return the progressive pool's id: a controller's level id, ``sas.group.level``, or ``game.level.stake``."""
+        """Return the pool's id, unique on the machine.
+
+        It is the level's id at a controller, ``sas.group.level`` for a SAS broadcast, or ``game.level.stake``
+        for the machine's own level.
+        """
         return self.definition.id
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine keeps the progressive level itself, without a controller or host."""
+        """Return whether this machine manages the progressive level itself, without a controller or SAS host."""
         return self.keeper is LevelKeeper.MACHINE
 
 
 class Pools:
-    """All progressive amounts of a machine's games, each found by the wager that plays for it."""
+    """All progressive amounts of a machine's games, to be found by the wagers that play for them."""
 
     def __init__(self, pools: Iterable[ProgressivePool] = ()) -> None:
-        """Combine the progressive pools. Raises :class:`NoPoolError` if two levels would share one amount."""
+        """Store the pools. Raises :class:`NoPoolError` if two levels share one amount."""
         all_pools = tuple(pools)
         self.by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
         if len(self.by_id) < len(all_pools):
@@ -62,14 +67,14 @@ class Pools:
         self._by_play = {(p.game, p.level, p.definition.stake_and_odds.stake_cents): p for p in all_pools}
 
     def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[ProgressivePool, ...]:
-        """Return the progressive pools that a wager feeds and can win.
+        """Return the pools of the progressive levels that a wager feeds and can win.
 
-        Raises :class:`NoPoolError` if one is not configured.
+        Raises :class:`NoPoolError` if one of them is not configured.
         """
         return tuple(self._find_pool(game, play, denomination_cents) for play in game.list_levels(wager))
 
     def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, ProgressivePool]:
-        """Return the configured progressive levels of a game's side bets at a denomination, by spot."""
+        """Return the configured progressive levels of a game's side bets at a denomination, by the side bet's spot."""
         pools = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
             for play in game.list_every_level()
@@ -78,7 +83,7 @@ class Pools:
         return {spot: pool for spot, pool in pools.items() if pool is not None}
 
     def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> ProgressivePool:
-        """Return the progressive pool for which a wager plays (``play``).
+        """Return the pool of the progressive level of ``play`` at its stake and denomination.
 
         Raises NoPoolError if it is not configured.
         """
@@ -96,14 +101,15 @@ class Pools:
 
 
 def combine_pools(parts: Iterable[Pools]) -> Pools:
-    """Return the progressive pools of several games together. Raises :class:`NoPoolError` if two share one amount."""
+    """Combine the pools of several games into one collection. Raises :class:`NoPoolError` if two share one amount."""
     return Pools(pool for part in parts for pool in part.by_id.values())
 
 
 def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
-    """Create the progressive pools of one game at the denominations at which it is offered.
+    """Create the pools of one game's progressive levels at all denominations at which the game is offered.
 
-    Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
+    ``slots`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
+    :class:`NoPoolError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
     own_slots = {slot.level: slot for slot in slots if slot.game == game.id}
     pools: dict[tuple[str, int], ProgressivePool] = {}
@@ -137,9 +143,9 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
 
 
 def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether a level's stake is possible at a denomination.
+    """Return whether the stake of ``play`` may be bet at a denomination.
 
-    It is not if a regulation prescribes another amount for the bet.
+    Regulations prescribe the amount of some bets; another amount is then not possible.
     """
     spots = [spot for spot in game.rules.list_spots() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
@@ -153,10 +159,10 @@ def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) ->
 
 
 def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
-    """Return the bet spots that are closed at a denomination.
+    """Return the ids of a game's betting spots that accept no bet at a denomination.
 
-    A spot is closed if no stake on it has the amount prescribed by a regulation, or if its progressive level
-    is not configured.
+    A spot is closed if its progressive level is not configured, or if no bet at this denomination has the
+    amount that a regulation prescribes for it.
     """
     available = pools.find_side_bet_pools(game, denomination_cents)
     unavailable_spots = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
@@ -168,12 +174,12 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
 
 
 def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
-    """Return the total bets of a game, in credits, whose progressive levels are all configured."""
+    """Return the total bets of a game, in credits, for which all progressive levels are configured."""
     return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
 
 
 def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
-    """Return whether a game's bet of ``credits_`` plays only for configured progressive levels, at valid stakes."""
+    """Return whether a bet of ``credits_`` is possible: its levels are configured, its amounts as prescribed."""
     try:
         wager = game.build_wager(credits_)
         pools.list_pools_of(game, wager, denomination_cents)
@@ -192,7 +198,7 @@ def _find_keeper(slot: LevelSlot) -> LevelKeeper:
 def _create_pool(
     game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int
 ) -> ProgressivePool | None:
-    """Return the pool of a progressive level at one stake; None if its controller does not manage this stake."""
+    """Create the pool of a game's level at one stake; None if the cabinet file names no shared level for this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
     pool_source = slot.stakes.get(str(stake_cents))

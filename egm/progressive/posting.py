@@ -1,8 +1,8 @@
-"""Changes of a progressive level as transfers between the accounts of its pool, in whole minor units.
+"""Transfers for changes of a progressive level: movements of whole minor units between the level's accounts.
 
-The accounts hold the whole units of each pool and the level holds the fractions; both are written in one
-transaction. So ``pool:<level>:current`` is always the integer part of the exact amount shown, and likewise
-for the hidden pool and the overflow: :func:`check_pool_balances` proves it.
+The accounts ``pool:<level>:current``, ``:hidden`` and ``:overflow`` contain the whole units of the level's
+amounts, and the stored level contains the exact amounts with their fractions. Both are written in one
+transaction. :func:`check_pool_balances` verifies that each account is the integer part of its amount.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ _POOLS_HOLDING_MONEY: Final = ("current", "hidden", "overflow")
 
 
 def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
-    """Return the transfers that open a progressive level: its base is paid in."""
+    """Return the transfers that pay the base of a new progressive level into its account."""
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded_cents),)
 
 
 def build_change_transfers(pool: str, level_before: Level, level_after: Level) -> tuple[Transfer, ...]:
     """Return the transfers for one change of a progressive level: a contribution, a hit, or a reversed hit.
 
-    When fractions have added up to a whole unit, it is taken from the account ``contributed``, into which
-    they were paid.
+    Fractions of a minor unit stay in the account ``contributed``. When they add up to a whole unit, it is
+    transferred from there.
     """
     flows = (
         ("current", "won", level_after.paid_cents - level_before.paid_cents),
@@ -51,10 +51,11 @@ def build_change_transfers(pool: str, level_before: Level, level_after: Level) -
 def build_moving_transfers(
     source: tuple[str, Level], target: tuple[str, Level, Level]
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that move the content of one progressive level to another.
+    """Return the transfers that move everything in one progressive level to another level.
 
-    ``source`` is (pool, level), ``target`` is (pool, level before, level after). Whole units are moved. If
-    moved fractions now add up to a whole unit, it is taken from the account ``contributed``.
+    ``source`` is the level's pool id and state before. ``target`` is the pool id, the state before and the
+    state after. Whole units are moved. If the fractions then add up to a whole unit in the target, it is
+    transferred from the target's account ``contributed``.
     """
     source_pool, source_level = source
     target_pool, level_before, level_after = target
@@ -81,9 +82,10 @@ def build_moving_transfers(
 
 
 def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Raise LevelDefectiveError unless the accounts of a progressive level agree with its pools, in whole units.
+    """Raise LevelDefectiveError unless each account of a level equals the whole units of the level's exact amount.
 
-    The level's own invariant is checked too. The error has the figures.
+    ``balance_cents`` returns the balance of an account. The sums of the level itself are checked too. The error
+    states the figures.
     """
     level.check_sums()
     for name in _POOLS_HOLDING_MONEY:

@@ -1,4 +1,4 @@
-"""Records of progressive levels in the machine's memory: commitments, claims, and prizes held for a ruling."""
+"""Stored records of progressive levels: commitments, claims, hits, and prizes held for a ruling."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """The stored state of an open hit of a controller's level: the claim sent to the controller, and its payment."""
+    """The stored state of a claim, the machine's report to a controller that a level was hit, and of its payment."""
 
     pool: str
     level: str
     is_mystery: bool = omit_if_default(False, key="mystery")
     contribution_number: Count = field(metadata=stored_as("after"))
-    """The sequence number of the contribution of the wager that hit."""
+    """The number of the contribution of the wager that hit the level."""
     won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for all of it."""
     shown_cents: Count
@@ -27,25 +27,25 @@ class ClaimRecord:
     at_utc: Time
     """The time of the hit in UTC."""
     amount_cents: Count | None
-    """The amount that the controller has locked, or None."""
+    """The amount that the controller has locked, in minor units; None before."""
     payment_method: str | None = field(metadata=stored_as("way"))
-    """The payment method of the hit, or None while it is not paid."""
+    """How the hit was paid: ``credit``, ``hand`` or ``void``; None before."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldPrize:
-    """A controller's message about a prize that could not be verified, held until persons have ruled on it."""
+    """A controller's report of a prize that the machine cannot verify; it is held until two people have ruled on it."""
 
     pool: str
     play_id: str
     amount_cents: int
-    """The amount that the message states."""
+    """The amount that the controller reported, in minor units."""
     reason: NonBlankText = field(metadata=stored_as("why"))
     ruling: Literal["pay", "decline"] | None
-    """The decision of staff, or None while there is none."""
+    """The decision of the two people; None before."""
     won: Mapping[str, JSON] | None = omit_if_default(None)
-    """The controller's message about a mystery prize; None for a hit of a game."""
+    """The reported mystery prize; None for the amount of a hit by a game's outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,21 +58,19 @@ class SealedPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWin:
-    """A hit of a broadcast progressive level that the host has not read yet.
-
-    ``entry_sequence`` is the sequence number of its journal entry.
-    """
+    """A hit of a broadcast progressive level that the SAS host has not read yet."""
 
     pool: str
     amount_cents: Count
     entry_sequence: Count = field(metadata=stored_as("entry"))
+    """The sequence number of the journal entry of the hit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedCommitment:
-    """The commitment to a pool's mystery prize as first received (entry ``progressive.sealed``)."""
+    """The commitment to the secret amount of a mystery prize, as first received (entry ``progressive.sealed``)."""
 
     pool: str
     prize_number: Count = field(metadata=stored_as("prize"))
-    """The number of the prize in its pool."""
+    """The number of the prize among those of its level, counted from 1."""
     commitment: Digest

@@ -1,9 +1,9 @@
-"""Progressive round: the changes that one game makes to its levels, collected until its journal entry is written.
+"""Changes that one game makes to its progressive levels, collected until its journal entry is written.
 
-The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then each hit
-is paid what the pool shows at that moment, this wager's contribution included. All of it is one transaction
-with the wager and the draws, so a wager is never counted without its contribution, and a prize is never hit
-without being locked.
+The outcome is drawn first. Then the wager feeds every level, and mystery prizes are drawn. Then each hit is
+paid the amount that the level shows at that moment, including this wager's contribution. All changes are in the
+transaction of the wager and its draws: no wager is recorded without its contribution, and no hit without its
+amount or claim.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,98 +26,104 @@ MYSTERY_DRAW_PURPOSE: Final = "progressive."
 
 
 class RandomSource(Protocol):
-    """Source of random numbers for a mystery draw: the generator step that also draws the game's own outcome."""
+    """Source of random numbers for a mystery draw; the game's outcome is drawn from the same source."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a uniform integer in [0, ``bound``)."""
+        """Return a uniform random integer from 0 to ``bound`` - 1, and record its ``purpose``."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkProgress:
-    """The stored counts of this machine's contributions to a linked progressive level."""
+    """The stored counts of this machine's contributions to a controller's progressive level."""
 
     sequence: Count = 0
     """The number of the last contribution that this machine has made."""
     counted_number: Count = field(default=0, metadata=stored_as("counted"))
     """The number of the last contribution that the controller is known to have counted."""
     uncounted_since_sequence: Count = field(default=0, metadata=stored_as("since"))
-    """The number of a journal entry after which all contributions not yet counted were recorded."""
+    """The number of a journal entry; every contribution not yet counted was recorded after it."""
     shown_cents: Count = 0
-    """The amount that the level showed last."""
+    """The amount that the level showed last, in minor units."""
     fall_count: Count = field(default=0, metadata=stored_as("falls"))
-    """How often the level's amount had been lowered when it showed that amount."""
+    """How often the level's amount had been lowered when it showed ``shown_cents``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedHit:
-    """A hit of a linked level that is to be claimed from its controller."""
+    """A hit of a controller's level, which the machine claims from the controller."""
 
     pool: str
     level: str
     contribution_number: int
     """The number of the contribution of the wager that hit the level."""
     shown_cents: int
-    """The amount of the level, or of the won part of it, that this machine displayed at the hit."""
+    """The displayed amount of the level, or of the part that was won, at the hit, in minor units."""
     won_share: Fraction | None = None
     """The part of the level that was won; None for the whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAccess:
-    """Functions that read the stored data which a game's progressive round needs, by pool id."""
+    """Functions that read the stored data of the progressive levels; each takes a pool id."""
 
     read_level: Callable[[str], Level]
-    """Returns the state of a level of this machine."""
+    """Function that returns the state of a level of this machine."""
     find_link_progress: Callable[[str], LinkProgress]
-    """Returns the counts of this machine's contributions to a linked level."""
+    """Function that returns the counts of this machine's contributions to a controller's level."""
     find_shown_cents: Callable[[str], int]
-    """Returns the amount that a level of a controller or host shows to the game, in minor units."""
+    """Function that returns the amount that a controller's or host's level shows now, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerPool:
-    """A progressive level of an open game that is no longer in the cabinet file; what was won of it is still owed."""
+    """A level that an open game plays for and that is no longer in the cabinet file.
+
+    What the game has won of it is still owed.
+    """
 
     id: str
     keeper: LevelKeeper
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine kept the progressive level itself, without a controller or host."""
+        """Return whether this machine managed the progressive level itself, without a controller or SAS host."""
         return self.keeper is LevelKeeper.MACHINE
 
 
 @dataclass(slots=True)
 class ProgressiveRound:
-    """The changes that one game makes to its progressive pools, until they are recorded."""
+    """The changes that one step of a game makes to its progressive levels, until they are recorded."""
 
     pool_by_level: Mapping[str, ProgressivePool | FormerPool]
-    """The progressive pools of the game, by the game's name of the level."""
+    """The pools that the game plays for, by the level's name in the game's definition."""
     contributed_cents_by_level: Mapping[str, int]
-    """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
+    """The stake that counts towards each level, in minor units by the level's name in the game's definition."""
     level_access: LevelAccess
     claim_prefix: str
-    """The beginning of the ids of the claims that this step of the game makes."""
+    """The prefix of the ids of the claims that this step makes."""
     earlier_levels_played: LevelsPlayed
     """The contributions and hits of the game's earlier steps."""
     levels: dict[str, Level] = field(default_factory=dict)
-    """The changed levels of this machine, by pool."""
+    """The changed states of this machine's own levels, by pool id."""
     link_progress: dict[str, LinkProgress] = field(default_factory=dict)
-    """The changed counts of contributions to linked levels, by pool."""
+    """The changed counts of contributions to controllers' levels, by pool id."""
     hit_by_claim_id: dict[str, ClaimedHit] = field(default_factory=dict)
-    """The hits of linked levels, by the id of the claim to the controller."""
+    """The hits of controllers' levels, by the id of the claim."""
     broadcast_hits: list[tuple[str, int]] = field(default_factory=list)
-    """The hits of broadcast levels, as pool and amount in minor units."""
+    """The hits of broadcast levels, as pairs of pool id and amount in minor units."""
     transfers: list[Transfer] = field(default_factory=list)
     contributions: list[LevelContribution] = field(default_factory=list)
     draws: list[DrawRecord] = field(default_factory=list)
     hits: list[LevelHitRecord] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
-    """The amount that each broadcast level of the game showed at the wager, by pool."""
+    """The amount that each broadcast level of the game showed at the wager, in minor units by pool id."""
 
     def feed_pools(self, chance: RandomSource) -> None:
-        """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
+        """Add the wager's contribution to every level, and draw the mystery prizes of this machine's own levels.
+
+        To be called once per game.
+        """
         for name, pool in self.pool_by_level.items():
             fed_cents = self.contributed_cents_by_level[name]
             if isinstance(pool, FormerPool):
@@ -138,9 +144,9 @@ class ProgressiveRound:
                 self._record_hit(name, pool, mystery=True)
 
     def award_hits(self, hits: Iterable[LevelHit]) -> None:
-        """Lock the amounts of the outcome's progressive hits, in order.
+        """Record the hits of the game's outcome, in order, each with its amount or as a claim to the controller.
 
-        Each hit is of a whole level or of a part of it; the level is named as in the game's definition.
+        A hit is the level's name in the game's definition, or a part of that level.
         """
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
@@ -150,7 +156,7 @@ class ProgressiveRound:
 
     @property
     def build_levels_played(self) -> LevelsPlayed:
-        """Return the game's contributions and hits for its first entry, for recall and audit."""
+        """Return the game's contributions, mystery draws and hits, to be stored in its first journal entry."""
         return LevelsPlayed(
             pool_by_level={name: pool.id for name, pool in self.pool_by_level.items()},
             contributions=tuple(self.contributions),
@@ -161,7 +167,7 @@ class ProgressiveRound:
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute_to_controller(self, pool: ProgressivePool, fed_cents: int) -> None:
-        """Contribute to a controller's progressive level, once for each stake that the wager contains."""
+        """Record contributions to a controller's level: one for each of the level's stakes in ``fed_cents``."""
         stake_cents = pool.definition.stake_and_odds.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
@@ -178,9 +184,9 @@ class ProgressiveRound:
         self.link_progress[pool.id] = progress
 
     def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
-        """Return the sequence number of the contribution that won the next hit of a linked level.
+        """Return the number of the contribution to which the next hit of a controller's level belongs.
 
-        If the wager consists of several stakes, each hit has its own contribution.
+        If the wager contains several stakes, each hit belongs to a contribution of its own.
         """
         sequences = [
             contribution.contribution_number
@@ -193,7 +199,7 @@ class ProgressiveRound:
         return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: ProgressivePool, odds: tuple[int, int], chance: RandomSource) -> bool:
-        """Draw whether this wager wins a mystery prize, and record the draw."""
+        """Draw whether this wager wins a mystery prize with the given odds, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
             return True
@@ -205,10 +211,10 @@ class ProgressiveRound:
     def _record_hit(
         self, name: str, pool: ProgressivePool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
-        """Record the game's hit of a progressive level.
+        """Record the game's hit of a progressive level, or of the part ``share`` of it.
 
-        Its amount is known if this machine keeps the level or its host broadcasts it; otherwise it is claimed
-        from the controller. ``share`` is the part of the level that was won, if not the whole.
+        For the machine's own level and a broadcast one the amount is known; otherwise it is claimed from the
+        controller.
         """
         hit = LevelHitRecord(pool=pool.id, level=name, is_mystery=mystery, won_share=share)
         if pool.is_own:
@@ -235,12 +241,12 @@ class ProgressiveRound:
         self.hits.append(replace(hit, claim_id=claim, shown_cents=shown_cents))
 
     def _find_current_level(self, pool: ProgressivePool | FormerPool) -> Level:
-        """Return the state of a progressive level, with the changes that this game has made so far."""
+        """Return the state of one of the machine's own levels, including the changes that this game has made so far."""
         return self.levels.get(pool.id) or self.level_access.read_level(pool.id)
 
     def _replace_level(
         self, pool: ProgressivePool | FormerPool, level_before: Level, level_after: Level
     ) -> None:
-        """Replace the state of a progressive level of this machine, and add the transfers that the change takes."""
+        """Store the changed state of one of the machine's own levels, and add the transfers of this change."""
         self.transfers += posting.build_change_transfers(pool.id, level_before, level_after)
         self.levels[pool.id] = level_after

@@ -1,4 +1,4 @@
-"""Rules of progressive levels: awards and mystery prizes that a controller locks, closes or never answers."""
+"""State-table rules of progressive levels: reactions to a controller's awards, mystery prizes and missing replies."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""MQTT topics of a progressive link: two per machine (uplink and downlink), two per level, one per sign.
+"""MQTT topics of a progressive link.
 
-A machine publishes on its uplink and reads its downlink; a level has a topic for its value and one for its
-wins; a sign on the floor reports its heartbeat on its own topic. The broker lets a machine publish only on
-its own uplink, named by its certificate, and read only its own downlink and the values: so the topic of a
+A machine publishes on its uplink topic and reads its downlink topic. A level has a topic for its amount and one
+for its wins. A sign on the floor publishes its heartbeat on its own topic. By its certificate the broker lets a
+machine publish only on its own uplink, and read only its own downlink and the amounts. So the topic of a
 message identifies its sender.
 """
 
@@ -31,12 +31,12 @@ def build_downlink_topic(machine: str) -> str:
 
 
 def build_level_value_topic(level: str) -> str:
-    """Return the MQTT topic on which a progressive level's value is published as a retained message."""
+    """Return the MQTT topic on which a level's current amount is published as a retained message."""
     return f"{TOPIC_PREFIX}/level/{level}/value"
 
 
 def build_level_win_topic(level: str) -> str:
-    """Return the MQTT topic on which a win of a progressive level is published to the floor's signs."""
+    """Return the MQTT topic on which the wins of a progressive level are published to the floor's signs."""
     return f"{TOPIC_PREFIX}/level/{level}/won"
 
 

@@ -1,14 +1,13 @@
-"""Mystery trigger: the secret amount of a shared prize, fixed in advance and provable afterwards.
+"""The secret amount of a shared mystery prize: drawn in advance, committed to, and published afterwards.
 
-The manager of a shared mystery level draws, at each reset, the amount at which it will be won, and publishes
-a commitment to it: SHA-256 over the drawn number, everything it applies to, and a salt of 256 bits. Nobody
-can derive the amount from the commitment, and nobody can change it afterwards. The wager that raises the
-level to the amount wins; then number and salt are published, and everyone can compare them with the
-commitment.
+At each reset the level's controller draws the amount at which the level will be won, and publishes a
+commitment: SHA-256 over the drawn number, everything it applies to, and a salt of 256 bits. Nobody can derive
+the amount from the commitment, or change it later. The wager that raises the level to the amount wins. Then
+number and salt are published, so that everyone can verify them against the commitment.
 
-The amount is one of ``points`` that divide the interval from the start to the ceiling evenly, so finely that
-each wager but the last covers the same number of them: all wagers of all machines have the same chance
-(Québec by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_odds`.
+The amount is one of ``point_count`` points that divide the interval from the start to the ceiling evenly. Each
+wager but the last covers the same number of points: all wagers of all machines have the same chance (Québec
+by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_odds`.
 """
 
 import hashlib
@@ -35,25 +34,25 @@ class RandomSource(Protocol):
     """Source of the random numbers that decide the secret amount of a mystery prize."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a uniform integer in [0, ``bound``)."""
+        """Return a uniform random integer from 0 to ``bound`` - 1, and record its ``purpose``."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MysteryTrigger:
-    """The secret of one mystery prize, which is prize number ``number`` of the level ``level``.
-
-    ``start_amount`` is what the level showed when the secret was drawn; ``step`` is what each wager adds (both
-    exact, in minor units). ``drawn_point`` is one of ``point_count``. ``salt`` is hexadecimal.
-    """
+    """The secret amount of one mystery prize of a shared level, with what is needed to verify it."""
 
     level: str
     number: int
+    """The number of the prize among those of the level."""
     start_amount: Fraction = field(metadata=stored_as("start"))
+    """The amount that the level showed when the secret was drawn, exact, in minor units."""
     step: Fraction
     ceiling_cents: int
     drawn_point: int = field(metadata=stored_as("drawn"))
+    """The drawn point, one of ``point_count``."""
     salt: str
+    """The salt of the commitment, hexadecimal."""
 
     @classmethod
     def draw(
@@ -65,7 +64,10 @@ class MysteryTrigger:
         stake_cents: int,
         random_source: RandomSource,
     ) -> "MysteryTrigger":
-        """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
+        """Draw the secret amount of prize number ``number`` of a level that starts from the amount ``start``.
+
+        Raises :class:`TriggerError`.
+        """
         if not terms.is_mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level} has no mystery prize")
         undrawn = cls(
@@ -83,24 +85,25 @@ class MysteryTrigger:
 
     @property
     def point_count(self) -> int:
-        """Return the number of equally likely secret amounts; one if the progressive level starts at its ceiling."""
+        """Return the number of equally likely secret amounts; one if the level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start_amount) / self.step).numerator)
 
     @property
     def trigger_amount(self) -> Fraction:
-        """Return the secret amount, exact: a wager that raises the progressive level to it wins."""
+        """Return the secret amount, exact, in minor units: the wager that raises the level to it wins."""
         room = self.ceiling_cents - self.start_amount
         return self.start_amount + max(Fraction(0), room) * Fraction(self.drawn_point + 1, self.point_count)
 
     @property
     def commitment(self) -> str:
-        """Return the commitment to the secret that is published in advance (SHA-256, hexadecimal)."""
+        """Return the commitment to the secret amount that is published in advance (SHA-256, hexadecimal)."""
         return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
 
     def to_json(self) -> dict[str, JSON]:
-        """Encode the secret for records, once it may be known; :meth:`from_json` is the inverse.
+        """Return the secret as a JSON object, to be recorded once it may be published.
 
-        Numbers that may be too large for some JSON readers are encoded as text, and so are fractions.
+        Fractions, and numbers that are too large for some JSON readers, are texts. :meth:`from_json` is the
+        inverse.
         """
         return {**to_json(self), "drawn": str(self.drawn_point)}
 

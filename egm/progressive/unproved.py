@@ -1,11 +1,10 @@
-"""Controller messages that cannot be verified: they are held until two people have ruled on them.
+"""Prizes reported by a controller that the machine cannot verify: they are held until two people rule on them.
 
-A controller's message is accepted as far as it can be checked here. The revealed secret of a mystery prize
-must match the commitment received earlier, and its increment, stake, ceiling and start must be those of this
-machine. The award of a hit must lie between the level's base and its ceiling, and near the amount the level
-has shown. Any other message is not paid automatically. It is stored under :attr:`ProgressiveKey.HELD`, locks
-the machine and calls staff. Two people then accept or decline it; the entry of their ruling names them, their
-reason and why the message could not be verified.
+For a mystery prize, the revealed secret must match the commitment received earlier, and its increment, stake,
+ceiling and start must be those of this machine. The amount for a hit must be between the level's base and its
+ceiling, and near the amount that the level has shown. Any other report is not paid automatically: it is stored
+under :attr:`ProgressiveKey.HELD`, locks the machine and calls staff. Two people then accept or decline it; the
+journal entry names them, their reason, and why the report could not be verified.
 """
 
 from dataclasses import asdict, replace
@@ -39,7 +38,7 @@ DECISION_DECLINE: Final = "decline"
 
 # ---------------------------------------------------------------------------------------------- what is received
 def find_received_commitment(machine: Machine, level: str, prize: int) -> str | None:
-    """Return the commitment to a level's mystery prize as this machine first received it, or None."""
+    """Return the commitment to number ``prize`` of a level's mystery prizes, as first received; None if none was."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -53,7 +52,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
 
 
 def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
-    """Return why a controller's message about a mystery prize cannot be verified; empty if it is verified."""
+    """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
@@ -80,10 +79,10 @@ def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
 
 
 def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
-    """Return why the controller's award for a progressive hit is not credible; empty if it is credible.
+    """Return why the amount that the controller awards for a hit is not credible; empty if it is credible.
 
-    No level pays less than its base or more than its ceiling. Nor can a level grow by its whole base between the
-    claim and the award, because a claim is made only after the level has been received on the same connection.
+    It may not be below the level's base or above its ceiling. Nor can the level have grown by its whole base
+    since the claim, because a claim is sent only after the level was received on the same connection.
     """
     pool = machine.component(Pools).by_id.get(record.pool)
     if pool is None:
@@ -112,9 +111,9 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
 
 # ---------------------------------------------------------------------------------------------- holding
 def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
-    """Store an unproved message about a progressive prize for two people to rule on, and call them.
+    """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
-    A repeat only calls them again.
+    A repeated report only calls them again.
     """
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
@@ -129,16 +128,17 @@ def is_held(machine: Machine, claim: str) -> bool:
 
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
-    """Return the progressive prizes that are held for a ruling, by claim."""
+    """Return the prizes that are held for a ruling, by the id of their claim."""
     held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in held_prizes.items() if prize.ruling is None}
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the open progressive claims that no controller will answer any more.
+    """Return the ids of the open claims that no controller will answer any more.
 
-    These are claims to levels that are no longer configured, and those of the game that waits for an award.
+    They are claims to levels that are no longer in the cabinet file, and those of the game that waits for an
+    award.
     """
     awaiting_play_id = machine.memory.get(ProgressiveKey.AWAITING)
     return [
@@ -152,15 +152,15 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
 @refusal_code("prize_is_held")
 def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
-    """Return whether a progressive prize waits for a ruling."""
+    """Return whether a prize is held for a ruling, or a claim is open that no controller will answer."""
     return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 
 
 def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
-    """Return whether the ruling can be carried out: it declines, or a controller has stated a payable amount.
+    """Return whether the form's ruling can be carried out.
 
-    A claim that no controller answers can only be declined; it is then settled at the amount that the machine
-    showed.
+    It can if it declines the prize, or if the controller has reported a payable amount. A claim that no
+    controller answers can only be declined; the hit then pays the amount that the machine showed.
     """
     return event.read_payload(PrizeForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
 
@@ -176,10 +176,10 @@ def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
-    """Apply the ruling of two people on the first held message about a progressive prize: accepted, or declined.
+    """Apply the ruling of two people on the first held prize: it is paid by hand, or declined.
 
-    If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
-    the machine showed when it was made. Everything paid is paid by hand.
+    A declined mystery prize returns to its level. A declined amount of a hit by a game's outcome is replaced by
+    the amount that the machine showed at the hit, which is paid by hand.
     """
     decision, held_prizes = _read_prize_decision(event), list_held_prizes(machine)
     claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
@@ -219,9 +219,9 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
 
 
 def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
-    """Record the commitment to a mystery prize's secret amount when first received, before any wager plays for it.
+    """Record the commitment to a mystery prize's secret amount when it is first received.
 
-    Return what is wrong with it, or an empty string; a different commitment to the same prize is an error.
+    Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
     key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize_number=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == sealed:
@@ -242,7 +242,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
 
 def is_recorded(machine: Machine, claim: str) -> bool:
-    """Return whether the machine has recorded the mystery prize of a claim, whether it was paid or not."""
+    """Return whether the machine has recorded the mystery prize of a claim, paid or not."""
     held_prize = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
     return held_prize is not None or machine.journal.has_transaction(build_prize_entry_id(claim))
 
