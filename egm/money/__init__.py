@@ -1,1 +1,1 @@
-"""Money: value in and out, hand-pays, disputed amounts, rulings on money, and the ticket ledger."""
+"""Money: bills, coins and tickets in, payouts, hand-pays, disputed amounts, rulings on money, and the ticket ledger."""

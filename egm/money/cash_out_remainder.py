@@ -1,7 +1,7 @@
-"""Track the unpaid remainder of a cash-out, which the next payout method or an attendant pays.
+"""The unpaid remainder of a cash-out, which the next payout method or an attendant pays.
 
-The remainder is valid only while it equals the player's whole cashable balance. Once the balance has changed
-(credits taken, played or added), it is ordinary credit for which the player has not requested a payout.
+It is valid only while it equals the player's whole cashable balance. Once that balance has changed (credits
+taken, played or added), it is ordinary credit for which the player has not requested a payout.
 """
 
 from egm.kernel.events import Event, EventType
@@ -13,14 +13,14 @@ from egm.money.records.money import CashOutRemainder, CoinPayoutProgress
 
 
 def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemainder]:
-    """Return the machine state that stores the unpaid remainder of a cash-out; empty if the remainder is zero."""
+    """Return the state change that stores the unpaid remainder of a cash-out; empty if the remainder is zero."""
     return {MoneyKey.CASH_OUT_REMAINDER: remainder} if remainder.amount_cents else {}
 
 
 def build_handpay_remainder_state(
     remainder_cents: int, in_coins: CoinPayoutProgress | None
 ) -> dict[str, CashOutRemainder]:
-    """Return the machine state that stores the unpaid remainder of a cash-out, to be paid by an attendant.
+    """Return the state change that stores the unpaid remainder of a cash-out that an attendant is to pay.
 
     ``in_coins`` is what the hopper has already paid of the cash-out, or None.
     """
@@ -30,21 +30,21 @@ def build_handpay_remainder_state(
 
 
 def find_coin_payout_progress(machine: Machine) -> CoinPayoutProgress | None:
-    """Return the progress of the interrupted cash-out in coins: amount owed and paid. None if no coins were paid."""
+    """Return the amounts owed and paid of an interrupted cash-out in coins, or None if there is none."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.coin_payout
 
 
 def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
-    """Return whether an unpaid remainder of a cash-out is stored that still equals the player's cashable balance.
+    """Return whether there is an unpaid remainder of a cash-out, which the next payout method is to pay.
 
-    The next payout method then pays it.
+    The stored remainder must still equal the player's cashable balance.
     """
     return _read_valid_remainder(machine) is not None
 
 
 def has_stale_remainder(machine: Machine) -> bool:
-    """Return whether the stored remainder of a cash-out no longer equals the player's cashable balance."""
+    """Return whether a stored remainder of a cash-out no longer equals the player's cashable balance."""
     return (
         machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is not None and _read_valid_remainder(machine) is None
     )
@@ -56,9 +56,9 @@ def clear_remainder(machine: Machine) -> None:
 
 
 def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
-    """Return the stored remainder of a cash-out, or None if none exists or the cashable balance has changed since.
+    """Return the stored remainder of a cash-out; None if there is none or the cashable balance has changed since.
 
-    Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
+    Earlier versions stored ``True`` instead of a record: the remainder is then the whole cashable balance.
     """
     if not machine.cashable_cents:
         return None

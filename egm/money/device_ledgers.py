@@ -1,7 +1,7 @@
-"""Device ledgers: the durable state of the money-handling device drivers, stored in the journal.
+"""Device ledgers: the durable state of the drivers that handle money, stored in the journal.
 
 Each class implements one ledger interface of :mod:`egm.devices.ledgers`. A method that changes something
-returns after the change is durable. Every movement of money goes through the state table.
+returns only when the change is durable. Money is moved only by events of the state table.
 """
 
 from collections.abc import Callable
@@ -57,8 +57,8 @@ _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump
 class JournalEscrowLedger:
     """The durable state of the bill acceptor's driver: the bill or ticket in escrow or being stacked.
 
-    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``handle`` is the engine's event handler: money
-    moves through the state table, and is durable when ``handle`` returns.
+    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``handle`` processes an event of the machine; the
+    change is durable when it returns.
     """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
@@ -146,7 +146,7 @@ class JournalEscrowLedger:
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Void the reservation of a bill or ticket that did not reach the box; ``why`` is the reason."""
+        """Void the reserved credit of a bill or ticket that did not reach the cash box; ``why`` is the reason."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )
@@ -154,9 +154,9 @@ class JournalEscrowLedger:
         check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Open a dispute about a bill or ticket that was ordered into the box and cannot be located.
+        """Open a dispute about a bill or ticket of which it is unknown whether it was stacked or returned.
 
-        It is unknown whether it was stacked or returned.
+        It had been ordered into the cash box; ``why`` says why its location is unknown.
         """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
@@ -174,7 +174,7 @@ class JournalEscrowLedger:
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Record the acceptor's report on where the bill or ticket moves: out to the player, or in to the box."""
+        """Record which way the acceptor reports that the bill or ticket moves: out to the player, or into the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
@@ -182,15 +182,15 @@ class JournalEscrowLedger:
         self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)})
 
     def set_protocol_position(self, position: int) -> None:
-        """Store how far the driver has come in the protocol exchange for the bill or ticket that is being stacked.
+        """Store which message of the stacking protocol the driver has reached for the open bill or ticket.
 
-        After a restart, the driver continues from this position.
+        After a restart, the driver continues from there.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, protocol_position=position)})
 
     def _find_phase(self) -> EscrowPhase | None:
-        """Return how far the stacking of the open bill or ticket has come, or None if none is being stacked."""
+        """Return the phase of stacking that the open bill or ticket has reached, or None if none is being stacked."""
         record = self.find_open()
         return None if record is None else record.phase
 
@@ -208,7 +208,7 @@ class JournalPrintLedger:
     def find_open(self) -> PrintRecord | None:
         """Return the print job that the printer has not finished, or None.
 
-        A disputed ticket is not returned, because staff and not the printer decide on it.
+        A disputed ticket is not returned, because staff decide whether it was printed.
         """
         job = find_open_job(self._machine)
         if job is None or self._open_record().state in CLOSED_PRINT_STATES:
@@ -227,9 +227,9 @@ class JournalPrintLedger:
         self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record the state that the printer's driver reports for the open print job.
+        """Record the state of the open print job as the printer's driver reports it.
 
-        Once the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
+        When the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
         """
         printing = self._open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
@@ -288,7 +288,7 @@ class JournalPayoutLedger:
         )
 
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
-        """End the hopper payout with the number of coins that the hopper counted out.
+        """End the hopper payout at ``paid_coins``, the number of coins that the hopper has counted out.
 
         ``uncertainty`` is the reason why more coins may have left the hopper; it is empty if the count is
         certain.
@@ -298,9 +298,9 @@ class JournalPayoutLedger:
         check_invariant(self.find_open() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Close a cash-out whose coins were never ordered from the hopper, with no coins paid.
+        """End a cash-out whose coins were never ordered from the hopper, with no coins paid.
 
-        The id of a hopper test, which has no cash-out, is ignored.
+        If the id is that of a hopper test, which has no cash-out, do nothing.
         """
         check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
         if not is_test_job_id(payout_id):
@@ -332,18 +332,18 @@ class JournalCoinLedger:
         self._handle = handle
 
     def find_event_position(self) -> int | None:
-        """Return the coin acceptor's event counter as of the last recorded coin event, or None if none is recorded."""
+        """Return the coin acceptor's event counter at the last recorded coin event, or None if none is recorded."""
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the acceptor's event counter and open any dispute, in one transaction.
+        """Credit each coin, store the acceptor's event counter and open a dispute if needed, in one transaction.
 
-        ``coins`` has, for each coin, its value in minor units and whether the sorter sent it to the hopper.
-        ``event_position`` is the acceptor's event counter after these coins. ``disputed`` describes coins
-        that cannot be credited.
+        ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
+        ``event_position`` is the acceptor's event counter after these coins. ``disputed`` describes coins that
+        cannot be credited.
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
@@ -371,7 +371,7 @@ class DeviceLedgers:
 
 
 def create_ledgers(machine: Machine, handle: Callable[..., None]) -> DeviceLedgers:
-    """Return the ledgers of one machine's money-handling devices; ``handle`` is its engine's event handler."""
+    """Create the ledgers of a machine's money-handling devices; ``handle`` processes an event of the machine."""
     return DeviceLedgers(
         escrow_ledger=JournalEscrowLedger(machine, handle),
         print_ledger=JournalPrintLedger(machine, handle),

@@ -1,18 +1,18 @@
 """Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
 
-Examples: a bill ordered into the box whose fate no report explains; coins that the acceptor counted but never
-reported; coins of a payout whose hopper was exchanged. A dispute is opened in the same transaction that
-closes the operation it is about, with the known bounds of the amount. The device's fault stops play until a
-ruling is entered, and no key clears it. The disputed part of the player's credits is set aside meanwhile. The
-ruling is an amount paid by hand, recorded with the persons and the reason in the register
+Examples: a bill ordered into the box and not reported since; coins that the acceptor counted but never
+reported; coins of a payout whose hopper was exchanged. A dispute is opened in the same transaction that closes
+the operation in question, with the smallest and largest possible amount. The device's fault stops play until
+staff have entered a ruling; no key clears it. Player's credits that may have been paid are set aside meanwhile.
+The ruling is an amount paid by hand, recorded with the persons and the reason in the register
 ``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
 stays locked and its cash-out stays open.
 
-Who bears the amount: a ticket retained in the machine is redeemed by the ruling; hopper coins that are not
-paid by hand are booked as having left the hopper; everything else is paid by the operator.
+Who bears the amount: a ticket retained in the machine is redeemed by the ruling; hopper coins that are not paid
+by hand are booked as having left the hopper; everything else is paid by the operator.
 """
 
 from dataclasses import dataclass, field, replace
@@ -64,21 +64,21 @@ class DisputedAmount:
     """One open dispute about money that a device may have taken or paid. Amounts are in minor units."""
 
     id: str
-    """The id of the dispute, which is the id of the disputed operation if there is one."""
+    """The id of the dispute: that of the disputed operation if it has one."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
-    """The reason why the device's reports do not settle the amount."""
+    """Why the device's reports do not settle the amount."""
     since: str
     """The time at which the dispute was opened, ISO 8601."""
     smallest_cents: int = field(default=0, metadata=stored_as("least_cents"))
-    """The smallest amount that may be owed."""
+    """The smallest amount that may be owed, in minor units."""
     largest_cents: int = field(default=0, metadata=stored_as("most_cents"))
-    """The largest amount that may be owed."""
+    """The largest amount that may be owed, in minor units."""
     set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
-    """The part of the player's credits that is set aside for coins that may have left the hopper."""
+    """The part of the player's credits that is reserved until the ruling, as coins for it may have been paid."""
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
-    """The masked number of a ticket that is locked in the ticket ledger; empty for other disputes.
+    """The masked number of the disputed ticket, which is locked in the ticket ledger; empty without a ticket.
 
     A ticket is worth its full amount or nothing.
     """
@@ -99,9 +99,10 @@ class DisputedAmount:
         masked_ticket_number: str = "",
         credit_kind: str = "",
     ) -> Self:
-        """Return a new dispute about money that a device may have taken or paid.
+        """Create a dispute about an amount that a device may have taken or paid.
 
-        ``subject`` is the id of the disputed operation; without it, the dispute gets a fresh id.
+        The amount is at least ``smallest_cents`` and at most ``largest_cents``. ``subject`` is the id of the
+        disputed operation; without it, the dispute gets a new id.
         """
         return cls(
             id=subject or machine.fresh_id("disputed"),
@@ -127,7 +128,7 @@ class DisputedAmount:
 
     @property
     def opening_state(self) -> dict[str, "DisputedAmount"]:
-        """Return the machine state that opens the dispute, for the journal entry that closes the disputed operation."""
+        """Return the state change that stores the dispute, for the journal entry that closes the disputed operation."""
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
@@ -143,7 +144,7 @@ class DisputedAmount:
         )
 
     def may_award(self, amount_cents: int | None) -> bool:
-        """Return whether a ruling may award this amount: within the dispute's bounds; for a ticket, all or nothing."""
+        """Return whether a ruling may award this amount: it is within the bounds; for a ticket, all or nothing."""
         if amount_cents is None or not self.smallest_cents <= amount_cents <= self.largest_cents:
             return False
         return not self.masked_ticket_number or amount_cents in {0, self.largest_cents}
@@ -151,7 +152,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount whose payment is not posted yet."""
+    """A recorded ruling on a disputed amount, until its payment is posted."""
 
     disputed_amount: DisputedAmount = field(metadata=stored_as("disputed"))
     amount_cents: Count
@@ -169,8 +170,8 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
     """Open a dispute about money: post its journal entry. If the dispute is already open, do nothing.
 
-    The entry makes ``transfers``, the movements of money that are not in doubt. If the dispute's
-    ``held_cents`` is set, the entry makes none of them: it reserves that amount of the player's credit.
+    The entry makes ``transfers``, which are not in doubt. If the dispute sets credit aside
+    (``set_aside_cents``), the entry instead reserves that amount of the player's credit.
     """
     if disputed.id in list_disputed_amounts(machine):
         return
@@ -197,7 +198,7 @@ def format_reservation_id(disputed: DisputedAmount) -> str:
 
 
 def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an open dispute has no active fault yet, or a ruling's payment is not posted."""
+    """Return whether :func:`finish_disputes` has work: a dispute without its fault, or a ruling without payment."""
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
@@ -205,14 +206,14 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
-    """Finish interrupted work on disputes: post the payments of recorded rulings, raise the faults of open disputes."""
+    """Finish work on disputes that a power loss interrupted: post payments of rulings, raise faults of disputes."""
     finish_disputes(machine)
 
 
 def finish_disputes(machine: Machine) -> None:
     """Post the payment of a recorded ruling on disputed money, and raise the faults of the open disputes.
 
-    It is called immediately after a ruling or a new dispute is recorded, and again after a restart.
+    Called immediately after a ruling or a new dispute is recorded, and again after a restart.
     """
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
@@ -240,9 +241,9 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
 
 
 def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
-    """Return the amount that a ruling's form awards to the player, in minor units, or None if it states no decision.
+    """Return the amount that the form awards to the player, in minor units, or None if it states no decision.
 
-    For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
+    A printed ticket is awarded 0 if it is ruled good, and its full amount if it is ruled void.
     """
     if not disputed.is_about_printed_ticket:
         return form.amount_cents
@@ -250,9 +251,9 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Pay by hand the disputed amount that the ruling awards, and close the dispute.
+    """Pay by hand what the form's ruling awards of the disputed amount, and close the dispute.
 
-    The last ruling about a device also clears the device's fault.
+    If the device has no other open dispute, its fault is cleared.
     """
     form = event.read_payload(DisputedAmountForm)
     disputed = list_disputed_amounts(machine)[form.disputed]
@@ -279,9 +280,9 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
 
 
 def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
-    """Record a ruling on a disputed printed ticket as the final state of its print job.
+    """Record the ruling on a printed ticket, good or void, as the final state of its print job.
 
-    The cash-out then ends as with any printed or failed ticket.
+    The cash-out then ends like any other with a printed or failed ticket.
     """
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
@@ -297,9 +298,9 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """Return the machine state that closes a dispute.
+    """Return the state change that deletes the dispute.
 
-    If the device has no other open dispute, the state also clears the device's fault.
+    If the device has no other open dispute, it also clears the device's fault.
     """
     other_disputes = [
         dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id
@@ -310,9 +311,9 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
 
 
 def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
-    """Post a ruling with its payment, and close the dispute.
+    """Post the payment of a ruling, and close the dispute.
 
-    A disputed ticket in the cash box is redeemed if the ruling pays it, and otherwise released.
+    A disputed ticket in the cash box is redeemed if the ruling pays it; otherwise its number is unlocked.
     """
     disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.installed(TicketDesk)
@@ -357,10 +358,10 @@ def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
 def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that pay the awarded amount and release the rest of the credit set aside.
+    """Return the transfers that pay the awarded amount and release the remaining credit that was set aside.
 
-    ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator
-    pays the amount instead.
+    ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator pays
+    the amount instead.
     """
     source = DISPUTED_ACCOUNT
     if disputed.set_aside_cents:

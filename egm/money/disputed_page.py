@@ -54,7 +54,7 @@ class DisputedAmountsPage(MenuPage):
 
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
-    """Return the form for a ruling on a dispute, which limits the amount to the dispute's bounds."""
+    """Return the form for a ruling on a dispute; it accepts only amounts within the dispute's bounds."""
     if disputed.is_about_printed_ticket:
         return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed.id})
     fields = tuple(

@@ -26,7 +26,7 @@ _CASHABLE: Final = "credit:*:cashable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """The record of a dispute that a journal entry opens, with the known bounds of the amount."""
+    """The part of a journal entry that describes the dispute that it opens."""
 
     id: NonBlankText
     """The id of the dispute."""
@@ -36,9 +36,9 @@ class DisputeDetails:
     masked_ticket_number: Masked = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills and coins."""
     smallest_cents: Count = field(metadata=stored_as("least_cents"))
-    """The smallest amount that may be owed."""
+    """The smallest amount that may be owed, in minor units."""
     largest_cents: Count = field(metadata=stored_as("most_cents"))
-    """The largest amount that may be owed."""
+    """The largest amount that may be owed, in minor units."""
 
 
 # ---------------------------------------------------------------------------------------------- bills and tickets in
@@ -51,7 +51,7 @@ class BillIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillNotStacked:
-    """An ordered bill did not reach the box, or it is disputed whether it did; nothing is credited."""
+    """A bill ordered into the box did not reach it, or whether it did is disputed; nothing is credited."""
 
     amount_cents: Cents
     reason: str = field(metadata=stored_as("why"))
@@ -65,12 +65,12 @@ class TicketIn:
     amount_cents: Cents
     number: Masked
     number_commitment: str = omit_if_default("", key="commitment")
-    """A commitment to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number; the number itself is in no journal (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNotStacked:
-    """An ordered ticket did not reach the box, or it is disputed whether it did; nothing is credited."""
+    """A ticket ordered into the box did not reach it, or whether it did is disputed; nothing is credited."""
 
     amount_cents: Cents
     number: Masked
@@ -80,7 +80,7 @@ class TicketNotStacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketDisputed:
-    """A ticket was stacked, but its lock on this machine had been removed; nothing is credited until a ruling."""
+    """A ticket was stacked, but it was no longer locked for this machine; nothing is credited before a ruling."""
 
     amount_cents: Cents
     number: Masked
@@ -254,16 +254,16 @@ COIN_IN_DISPUTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- tickets out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketOut:
-    """A ticket's bar code is printed: the reserved credit has become the ticket."""
+    """A ticket's bar code was printed: the reserved credit has become the ticket."""
 
     cash_out: CashOutRecord = inline_record()
     number_commitment: str = omit_if_default("", key="commitment")
-    """A commitment to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number; the number itself is in no journal (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketTaken:
-    """The printer no longer holds the printed ticket."""
+    """The printed ticket has left the printer."""
 
     id: str
     """The id of the cash-out that printed the ticket."""
@@ -335,7 +335,7 @@ TICKET_DISPUTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- coins out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsCounted:
-    """The hopper has counted out coins of the open payout; the number so far is recorded."""
+    """The number of coins that the hopper has counted out so far of the open payout was recorded."""
 
     id: str
     """The id of the cash-out."""
@@ -352,7 +352,7 @@ class CoinsOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsOutOfVoided:
-    """Coins are posted that had left the hopper before their payout was voided."""
+    """Coins that had left the hopper before their payout was voided were posted."""
 
     id: str
     """The id of the voided cash-out."""
@@ -433,7 +433,7 @@ CREDIT_CONVERTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- hand-pays
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayMethodChosen:
-    """The player has requested a ticket instead of the hand-pay, or has withdrawn the request."""
+    """The player requested a ticket instead of the hand-pay, or withdrew the request."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
     payment_method: Literal["ticket", "hand"] = field(metadata=stored_as("way"))
@@ -442,7 +442,7 @@ class HandpayMethodChosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayReturned:
-    """An attendant has returned a hand-pay to the credit meter, to be paid by ticket."""
+    """An attendant returned a hand-pay to the credit meter, so that it is paid by ticket."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
     amount_cents: Cents
@@ -462,17 +462,17 @@ class HandpayFormFilled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayPaid:
-    """A hand-pay was paid, and its prizes in kind were handed over; this record is its slip."""
+    """A hand-pay was paid, and its prizes in kind were handed over; this entry is its slip."""
 
     handpay: HandpayRecord = inline_record()
     payment_means: str = field(metadata=stored_as("method"))
     """The means of payment: cash, cheque or another."""
     identity_commitment: str = omit_if_default("", key="identity")
-    """A commitment to the player's identity, which no journal contains."""
+    """A commitment to the player's identity; the identity itself is in no journal."""
     slip_number: Positive = field(metadata=stored_as("slip"))
     """The slip's running number."""
     journal_head: str = omit_if_default("", key="witness")
-    """The journal head (last entry's number and hash prefix) before this entry, as printed on the slip."""
+    """The number and hash prefix of the journal's last entry before this one, as printed on the slip."""
     machine: Serial
     is_taxable: bool = field(metadata=stored_as("taxable"))
     """Whether the amount reaches the profile's limit for reporting a win for tax."""
@@ -483,7 +483,7 @@ class HandpayPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayUnclaimed:
-    """Nobody has claimed a hand-pay: it is voided, and its money and prizes are registered as unclaimed."""
+    """A hand-pay that nobody claimed was voided; its money and prizes are registered as unclaimed."""
 
     id: str
     """The id of the hand-pay."""
@@ -555,7 +555,7 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- disputes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeReleased:
-    """The credit that was set aside for a dispute is released by a ruling; the ruling's payment follows."""
+    """A ruling released the credit that was set aside for a dispute; the payment of the ruling follows."""
 
     id: str
     """The id of the dispute."""
@@ -627,14 +627,14 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """Base class of staff's rulings that register money without a known owner."""
+    """Base class of entries about staff registering money whose owner is unknown."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanCredits(_OrphanRuling):
-    """Credit left on the meter was taken into the register of unclaimed money; restricted credit expires instead."""
+    """Credit left on the meter was moved to the register of unclaimed money; restricted credit expired."""
 
     kind: Literal["credits"] = "credits"
     """The kind of unclaimed money in the register: always `credits`."""
@@ -646,7 +646,7 @@ class OrphanCredits(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanHandpay(_OrphanRuling):
-    """The money of an unclaimed hand-pay is in the register of unclaimed money."""
+    """The money of an unclaimed hand-pay was entered in the register of unclaimed money."""
 
     kind: HandpayKind
     """The kind of hand-pay."""
@@ -658,19 +658,19 @@ class OrphanHandpay(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanTicket(_OrphanRuling):
-    """A ticket that was found was redeemed into the register of unclaimed money."""
+    """A ticket found without its owner was redeemed into the register of unclaimed money."""
 
     kind: Literal["ticket"] = "ticket"
     """The kind of unclaimed money in the register: always `ticket`."""
     amount_cents: Cents
     number: Masked
     number_commitment: str = omit_if_default("", key="commitment")
-    """A commitment to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number; the number itself is in no journal (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanRefused(_OrphanRuling):
-    """A ticket that was found without an owner could not be redeemed into the register of unclaimed money."""
+    """A ticket found without its owner could not be redeemed into the register of unclaimed money."""
 
     ledger_answer: str = field(metadata=stored_as("answer"))
     """The reason why the ticket cannot be redeemed."""
@@ -678,7 +678,7 @@ class OrphanRefused(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForfeited(RulingDetails):
-    """Two people have forfeited the prize that waited for an attendant (Québec s.94)."""
+    """Two people forfeited the prize that waited for an attendant (Québec s.94)."""
 
     id: str
     """The id of the hand-pay."""
@@ -688,7 +688,7 @@ class PrizeForfeited(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditsForfeited(RulingDetails):
-    """Two people have removed credits won in a disrupted game (Québec s.94)."""
+    """Two people removed credits won in a disrupted game (Québec s.94)."""
 
     amount_cents: Cents
 
@@ -767,14 +767,14 @@ class TicketLedgerChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
     move_number: Count = field(metadata=stored_as("place"))
-    """The number of the ticket ledger's last move at the comparison."""
+    """The number of the ticket ledger's last change at the comparison."""
     last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
-    """The last restoration of the ticket ledger by two people: who, when and why; missing if there was none."""
+    """By whom, when and why two people last restored the ticket ledger; missing if they never did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketContradicted:
-    """A ticket was credited but not redeemed in the ticket ledger; staff must find out who else was paid."""
+    """A ticket was credited here, but the ticket ledger has no redemption; staff must find out who else was paid."""
 
     id: str
     """The id that the machine gave to the inserted ticket."""

@@ -11,9 +11,10 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperEscrowed:
-    """Base of the events of a bill or ticket in escrow; ``escrow`` is the number that the acceptor's driver gave it."""
+    """Base class of the events of a bill or ticket in escrow."""
 
     escrow: int
+    """The number that the acceptor's driver gave to this bill or ticket."""
 
     @property
     def face_cents(self) -> int:
@@ -42,69 +43,63 @@ class TicketEscrowed(PaperEscrowed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRefused:
-    """Event: the acceptor has returned or rejected a bill, ticket or other paper; ``reason`` says why.
-
-    ``ticket`` is True if the paper is known to be a ticket.
-    """
+    """Event: the acceptor has returned or rejected a bill, ticket or other paper; ``reason`` says why."""
 
     reason: str
     ticket: bool = False
+    """Whether the paper is known to be a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """Event: the printer has not printed a ticket; ``why`` is the reason.
-
-    With ``may_be_printed``, it is unknown whether the ticket was printed.
-    """
+    """Event: the printer has failed to print a ticket; ``why`` is the reason."""
 
     why: str = ""
     may_be_printed: bool = False
+    """Whether the ticket may have been printed all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsPaid:
-    """Event: the hopper has stopped after paying ``paid_coins`` coins.
-
-    ``uncertainty`` is the reason why more coins may have left; it is empty if the number is certain.
-    """
+    """Event: the hopper has ended a payout after paying ``paid_coins`` coins."""
 
     paid_coins: int
     uncertainty: str = ""
+    """The reason why more coins may have left; empty if the number is certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotStacked:
-    """Event: a bill or ticket that was ordered into the box did not get there, or cannot be located."""
+    """Event: a bill or ticket that was ordered into the box did not get there, or its location is unknown."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnorderedValue:
-    """Event: a device has taken money without an order, at most ``most_cents`` (minor units)."""
+    """Event: a device has taken money without an order of the machine."""
 
     device: str
     why: str
     most_cents: int
+    """The largest possible amount, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsIn:
-    """Event: coins have passed the acceptor.
-
-    ``coins``: for each coin its value in minor units, and whether it fell into the hopper. ``event_position``
-    is the acceptor's event counter after them; ``disputed`` describes coins that cannot be credited.
-    """
+    """Event: coins have passed the acceptor."""
 
     coins: tuple[tuple[int, bool], ...]
+    """For each coin: its value in minor units, and whether it fell into the hopper."""
     event_position: int
+    """The acceptor's event counter after these coins."""
     disputed: DisputedCoins | None = None
+    """Coins that cannot be credited, about which a dispute is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsStrayed:
-    """Event: coins have left the hopper without an order: how many, and how the driver noticed."""
+    """Event: coins have left the hopper without an order; ``why`` says how the driver noticed."""
 
     coins: int
     why: str
@@ -112,17 +107,15 @@ class CoinsStrayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """Event: the player's credits are to be paid out by the first available payout method.
-
-    ``is_declined_by_host``: a host was offered the credits first and has declined to take them.
-    """
+    """Event: pay out the player's credits by the first available payout method."""
 
     is_declined_by_host: bool = False
+    """Whether a host was offered the credits first and has declined to take them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """Event: the player's credits can only be paid by hand; ``why`` is the reason."""
+    """Event: pay the player's credits by hand, because no device can; ``why`` is the reason."""
 
     why: str = ""
 
@@ -138,7 +131,7 @@ class PaymentForm(FilledForm):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Return the data that identify the player, by field; empty unless the form has all of them."""
+        """Return the player's identity data by field; empty unless every field is filled in."""
         texts = {"name": self.name, "document": self.document, "number": self.number}
         stripped_texts = {name: (text or "").strip() for name, text in texts.items()}
         return stripped_texts if all(stripped_texts.values()) else {}
@@ -146,7 +139,7 @@ class PaymentForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComplementForm(RulingForm):
-    """A form about the part of a winning combination that the machine did not pay, in minor units."""
+    """A form about the part of a winning combination that the machine did not pay; amounts in minor units."""
 
     amount_cents: int = 0
     play_id: str | None = None
@@ -162,14 +155,14 @@ class OrphanTicketForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForfeitCreditsForm(RulingForm):
-    """A form that forfeits credits, in minor units."""
+    """A form by which two people forfeit credits won in a disrupted game; amounts in minor units."""
 
     amount_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmountForm(RulingForm):
-    """The form of a ruling on the disputed amount with the id ``disputed``.
+    """The form of a ruling on the dispute with the id ``disputed``.
 
     ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket`` states instead
     whether it is good or void.

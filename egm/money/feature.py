@@ -1,4 +1,4 @@
-"""The money feature: bills, coins and tickets in; tickets, coins and hand-pays out."""
+"""Declaration of the money feature: bills, coins and tickets in; tickets, coins and hand-pays out."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""Hand-pays: the form with the player's identity and means of payment, the settlement, and the slip.
+"""Hand-pays: the form with the player's identity and means of payment, the payment, and the slip.
 
-From the profile's amount on, a hand-pay is settled only after its form is filled in: the player's identity
-and the means of payment (Monaco 21.1). The identity goes to the register of identities; the journal contains
+Above an amount in the profile, a hand-pay is paid only after its form is filled in: the player's identity and
+the means of payment (Monaco 21.1). The identity is stored in the register of identities; the journal contains
 only a commitment to it (:mod:`egm.staff.identities`). Management may have the machine checked before it pays:
-the check recomputes the game from its recorded draws, audits the accounts, and is recorded with the meters
-and the journal head.
+the check recomputes the game from its recorded draws, checks the accounts, and is recorded with the meters and
+the journal head.
 """
 
 from dataclasses import replace
@@ -51,7 +51,7 @@ def payment_form_is_complete(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(machine: Machine, event: Event) -> None:
-    """Record the form of a hand-pay: who will be paid and how. A later form replaces an earlier one."""
+    """Record the form of a hand-pay: who will be paid and by which means. A later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     payment_form, identity = event.read_payload(PaymentForm), ""
@@ -73,9 +73,9 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
 
 
 def settle_handpay(machine: Machine, event: Event) -> None:
-    """Settle the hand-pay after the attendant has paid and handed over any prize, and release the machine.
+    """Settle the hand-pay, which the attendant has paid and whose prizes they have handed over; release the machine.
 
-    The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
+    The entry is the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
@@ -112,15 +112,15 @@ PRIZES_ACCOUNT_PREFIX: Final = "prizes:"
 
 @refusal_code("no_prize_waits")
 def handpay_has_no_prize_in_kind(machine: Machine, _: Event) -> bool:
-    """Return whether the waiting hand-pay has no prize in kind.
+    """Return whether the waiting hand-pay has no prize in kind, so that a host may settle it.
 
-    A host must not settle such a prize, which is handed over in person.
+    A prize in kind must be handed over in person.
     """
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def find_unclaimed_account(flow: Transfer) -> str:
-    """Return the account that receives a transfer which was reserved for a hand-pay that nobody has claimed.
+    """Return the account to which a transfer reserved for a hand-pay goes if nobody claims the hand-pay.
 
     Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """

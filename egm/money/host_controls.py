@@ -1,7 +1,7 @@
-"""Restrictions by hosts: bills, games and sounds that they disable without taking the machine out of service.
+"""Restrictions by hosts: bills, games and sounds that a host disables without taking the machine out of service.
 
-Each host's restriction is stored separately and survives a power loss; the machine does only what all hosts
-allow.
+The restrictions of each host are stored separately and survive a power loss; the machine does only what all
+hosts allow.
 """
 
 from enum import StrEnum
@@ -13,20 +13,20 @@ from egm.kernel.machine import Machine
 
 
 class HostControlName(StrEnum):
-    """A function of the machine that a host can restrict. Each member states which values a host may set."""
+    """The functions of the machine that a host can restrict, each with the values that a host may set."""
 
     BILL_ACCEPTOR = "bill_acceptor"
-    """Whether the acceptor takes bills and tickets. A host sets it to False to disable the acceptor."""
+    """Whether the acceptor takes bills and tickets; False disables it."""
     BILLS = "bills"
     """The list of bill denominations that may be accepted, in minor units."""
     GAME = "game"
-    """Whether one game (``game.<id>``) is offered. A host sets it to False to disable the game."""
+    """Whether one game (``game.<id>``) is offered; False disables it."""
     SOUND = "sound"
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
 def list_host_requests(machine: Machine, control: HostControlName, game_id: str = "") -> list[Any]:
-    """Return the values that the hosts have set for a control, one for each host that has set it.
+    """Return the values that hosts have set for ``control``, one for each host that has set it.
 
     ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
     """

@@ -1,9 +1,9 @@
-"""The machine's view of the host of its money, for any protocol.
+"""Volatile data of the exchange with the host that handles the machine's money, for any protocol.
 
-A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Everything
-that must survive a restart is in the journal (:class:`egm.host.keys.HostKey`). Data that may be lost is here:
-queries without a reply, the host's lock, its transfer order and the registration key. A restart loses them; a
-ticket is then queried again or returned.
+A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Data that must
+survive a restart are in the journal (:class:`egm.host.keys.HostKey`). Here are the data that a restart may
+lose: queries without a reply, the host's lock, its transfer order and the registration key. A ticket is then
+queried again or returned.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ HOST_TICKET_RING_SIZE: Final = 31
 class TicketInquiry:
     """A ticket in escrow whose value the machine has requested from the host.
 
-    Its full number is stored nowhere else.
+    This is the only copy of its full number.
     """
 
     id: str
@@ -36,15 +36,15 @@ class TicketInquiry:
 
 @dataclass(frozen=True, slots=True)
 class TransferLock:
-    """A host's lock on the machine for a transfer, requested or granted."""
+    """A lock on the machine for a transfer, which a host has requested or been granted."""
 
     required_transfers_code: int
-    """The kinds of transfer that must be possible for the lock to be granted, in the protocol's code."""
+    """The kinds of transfer that must be possible for the lock to be granted, as the protocol's bit code."""
     until_ns: int
-    """The monotonic time in nanoseconds at which the lock or the request for it ends."""
+    """The monotonic time in nanoseconds at which the lock ends, or the request for it if it is not granted."""
     is_granted: bool = False
     is_cash_out_offer: bool = False
-    """Whether the machine set this lock itself, to offer the player's cash-out to the host."""
+    """Whether the machine itself has set this lock, to offer the player's cash-out to the host."""
     is_cash_out_waiting: bool = False
     """Whether the host requested this lock while a cash-out was offered to it; it may still accept the offer."""
 
@@ -59,14 +59,12 @@ class TransferLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferOrder:
-    """A transfer of credits between host and machine, as the host ordered it.
-
-    ``cents_by_credit_kind`` has the amounts in minor units by kind of credit; a kind that is not requested is absent.
-    """
+    """A host's order to transfer credits between host and machine."""
 
     identifier: str
     kind: TransferKind
     cents_by_credit_kind: Mapping[CreditKind, int]
+    """The amounts in minor units by kind of credit; kinds that are not ordered are absent."""
     may_be_partial: bool = False
     """Whether the machine may move a part of the amount if it cannot move all of it."""
     expiry_date: date | None = None
@@ -76,9 +74,9 @@ class TransferOrder:
     stays_locked_afterwards: bool = False
     """Whether the machine stays locked for the host after the transfer."""
     order_error: TransferStatus | None = None
-    """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
+    """The error that the protocol layer found in the order, or None. An order with an error is recorded as refused."""
     protocol_codes: Mapping[str, int] = field(default_factory=dict)
-    """Protocol codes (type, flags) to return to the host as they were received."""
+    """Codes of the protocol (type, flags) that are returned to the host unchanged."""
 
     @property
     def total_cents(self) -> int:
@@ -88,22 +86,22 @@ class TransferOrder:
 
 @dataclass(slots=True)
 class HostMoney:
-    """Volatile data of the exchange with the machine's money host: ticket query, lock, transfer order."""
+    """Volatile data of the exchange with the money host: ticket query, lock and abilities."""
 
     validation: Validation = Validation.STAND_ALONE
-    """How ticket numbers are made, and whether the machine or the host states the value of a ticket."""
+    """How ticket numbers are made, and whether the machine or the host knows the value of a ticket."""
     can_transfer: bool = False
     """Whether the host may transfer credits (AFT)."""
     can_award_bonuses: bool = False
     """Whether the host may award bonuses."""
     asset_number: int = 0
-    """The machine's asset number, the address for the host's transfers; 0 if none is set."""
+    """The machine's asset number, by which the host addresses it in transfers; 0 if none is set."""
     #: The name of the line to the host.
     money_line_name: str = ""
     #: Whether the host has polled recently; set by the link.
     is_online: bool = False
     ticket_inquiry: TicketInquiry | None = None
-    """The ticket whose value the machine has requested from the host, until the host replies; or None."""
+    """The ticket in escrow about which the host has not replied yet, or None."""
     #: The full number of the ticket last returned; the journal contains masked numbers only.
     last_returned_digits: str = ""
     transfer_lock: TransferLock | None = None
@@ -121,7 +119,7 @@ class HostMoney:
 
 
 def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
-    """Return the state changes that add a printed ticket to the 31 tickets that the host can read (a ring buffer)."""
+    """Return the state change that adds a printed ticket to the ring buffer of 31 tickets that the host can read."""
     count = _read_count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % HOST_TICKET_RING_SIZE + 1}": pay_out_id}
 
@@ -133,7 +131,7 @@ def _read_count(journal: JournalView, key: str) -> int:
 
 
 def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
-    """Return the ring-buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
+    """Return the ring buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
     read_count, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
     return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
 
@@ -144,6 +142,6 @@ def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:
 
 
 def find_pay_out_in_ring(journal: JournalView, index: int) -> str | None:
-    """Return the id of the cash-out that printed the ticket at an index of the host's ring buffer, or None."""
+    """Return the id of the cash-out that printed the ticket at an index (1 to 31) of the ring buffer, or None."""
     pay_out_id = journal.state(f"{HostKey.RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

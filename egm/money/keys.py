@@ -1,4 +1,4 @@
-"""Storage keys of money: payouts, hand-pays, disputes and tickets in the machine's path."""
+"""Storage keys of money: payouts, hand-pays, disputes, and bills and tickets being stacked."""
 
 from egm.kernel.keys import ClearAction, Key, KeyOwner
 
@@ -13,26 +13,26 @@ class MoneyKey(Key):
     HOPPER = "hopper", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the payout in coins."""
     COIN_EVENTS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
-    """The coin acceptor's event counter up to which coins are recorded."""
+    """The coin acceptor's event counter at the last recorded coin event."""
     COINS_DISPENSED = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
-    """The coins that left the hopper in an abandoned payout and are not posted yet."""
+    """The coins that left the hopper in an abandoned payout, until they are posted."""
     DISPUTED = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
-    """Prefix of the keys of open disputes; each disputed amount has its own key."""
+    """Prefix; one key per open dispute, by its id."""
     RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
-    """A ruling on a disputed amount that is not posted yet."""
+    """A ruling on a disputed amount, until its payment is posted."""
     HANDPAY = "handpay", ClearAction.OWED, KeyOwner.PLAYER
     """The hand-pay that waits for an attendant."""
     SLIP = "slip", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of the last hand-pay slip."""
     UNCLAIMED = "unclaimed", ClearAction.OWED, KeyOwner.PLAYER
-    """A voided hand-pay whose amount is not yet posted to the register of unclaimed money."""
+    """A voided hand-pay, until its amount is posted to the register of unclaimed money."""
     CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, KeyOwner.PLAYER
-    """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
+    """The unpaid remainder of a cash-out, which the next payout method pays; ``true`` in older journals."""
     PAPER = "paper", ClearAction.OWED, KeyOwner.PLAYER
     """The bill or ticket being stacked."""
     RESTRICTED = "restricted", ClearAction.OWED, KeyOwner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
     TICKETS = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The ticket ledger's last move known to the journal, and the ledger's end when this journal began."""
+    """The ticket ledger's last change known to the journal, and its last change when the journal began."""
     TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """The ticket terms set by the host."""
+    """The rules for tickets that the host has set (:mod:`egm.money.ticket_terms`)."""

@@ -1,7 +1,7 @@
-"""Value out: credits are reserved when the player cashes out, and settled when they have left the machine.
+"""Payouts: credits are reserved when the player cashes out, and settled when they have left the machine.
 
 The payout method is chosen at the request, in the profile's order: ticket, coins, hand-pay. The credits leave
-the player's account only at the settlement; while they are reserved they can be neither played nor paid a
+the player's account only at the settlement. While they are reserved, they can neither be played nor paid a
 second time. If a method fails, the credits are returned and paid by hand.
 """
 
@@ -84,7 +84,10 @@ def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
 
 
 def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
-    """Reserve credits for a ticket and print it; the machine numbers the ticket, or waits for the host's number."""
+    """Reserve credits for a ticket and print it, with a number of the machine or, as soon as it arrives, of the host.
+
+    If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
+    """
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.component(HostMoney).validation is not Validation.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
@@ -117,10 +120,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
 
 
 def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the number of the host's pool that the restricted credit on the meter belongs to.
-
-    It is 0 for another kind of credit, or without a host.
-    """
+    """Return the number of the host's pool of the restricted credit on the meter; 0 for another ``kind`` of credit."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.restricted_pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
@@ -128,7 +128,7 @@ def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
 def _issue_own_ticket(
     machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int
 ) -> Ticket | TicketRefusal:
-    """Issue a ticket with a number of this machine; return the refusal if the ticket ledger refuses it."""
+    """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal."""
     try:
         return machine.component(TicketDesk).prepare_ticket(
             pay_out_id,
@@ -143,7 +143,7 @@ def _issue_own_ticket(
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
-    """Return the venue and validity printed on a ticket of a credit kind: the host's terms, else the machine's own.
+    """Return the venue and validity to print on a ticket: the host's if set, otherwise the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
     """
@@ -159,8 +159,8 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
 def print_ticket(machine: Machine) -> None:
     """Send the ticket of the current cash-out to the printer, unless the printer's driver already has the job.
 
-    It is also called after a restart. A ticket that waits for the host's number keeps waiting, unless the
-    machine is no longer configured with such a host.
+    Also called after a restart. A ticket without a number keeps waiting for the host's number; if the machine
+    no longer has such a host, the cash-out by ticket fails.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -217,7 +217,7 @@ def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> Ticke
 
 
 def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
-    """Return the ticket of a cash-out, or None if there is no ticket ledger or the ledger does not have the ticket."""
+    """Return the ticket of a cash-out from the ticket ledger; None if there is no ledger or it lacks the ticket."""
     desk = machine.installed(TicketDesk)
     return None if desk is None else desk.find_issued_ticket(pay_out_id)
 
@@ -264,9 +264,9 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 
 
 def handle_print_failure(machine: Machine, event: Event) -> None:
-    """Handle a ticket that the printer has not printed: void it, and pay its credits by hand.
+    """Handle a ticket that the printer failed to print: void it, and pay its credits by hand.
 
-    If it is unknown whether it was printed (``may_be_printed``), the number stays locked and the credits stay
+    If the ticket may have been printed (``may_be_printed``), its number stays locked and the credits stay
     reserved until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
@@ -302,15 +302,14 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
 
 
 def is_ticket_disputed(printing: PrintingRecord | None) -> bool:
-    """Return whether the ticket being printed is disputed: it waits for a ruling, or a ruling has declared it void."""
+    """Return whether the ticket is disputed: it waits for a ruling, or a ruling has declared it void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a disputed ticket has a ruling that is not yet carried out on the cash-out.
+    """Return whether a disputed ticket has a ruling that its cash-out does not reflect yet.
 
-    The previous ticket may still be in the printer with its bar code printed; it belongs to another cash-out
-    and is ignored.
+    A ruling on the ticket of an earlier cash-out is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -321,7 +320,7 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_ticket_ruling(machine: Machine, event: Event) -> None:
-    """Carry out the ruling on a disputed ticket: a good ticket settles the cash-out; a void one is paid by hand."""
+    """Complete the cash-out by the ruling on its disputed ticket: a good one settles it, a void one is paid by hand."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
@@ -370,7 +369,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """The id of the last payout that this run of the machine has ordered from the hopper's driver."""
+    """The payout that was last ordered from the hopper's driver since the machine's start, by its id; empty if none."""
 
     payout_id: str = ""
 
@@ -394,9 +393,9 @@ def start_hopper(machine: Machine) -> None:
 
 
 def settle_coins(machine: Machine, event: Event) -> None:
-    """Settle a hopper payout that has stopped: post the coins counted out; what it could not pay is paid by hand.
+    """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
-    If it is unknown whether the remaining coins left (``uncertainty``), their amount is set aside for a ruling.
+    If more coins may have left than were counted (``uncertainty``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
@@ -441,10 +440,9 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a cash-out needs more work: unposted coins, or an outdated remainder.
+    """Return whether :func:`end_cash_out` has work: unposted coins of an abandoned payout, or an outdated remainder.
 
-    Unposted coins left the hopper in an abandoned payout. A stored remainder is outdated once it differs from
-    the player's cashable balance.
+    A stored remainder is outdated when it differs from the player's cashable balance.
     """
     return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
@@ -498,7 +496,7 @@ def post_coins(machine: Machine, _: Event) -> None:
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
-    """Book coins that left the hopper without an order out of the hopper's stock, and open a dispute."""
+    """Record that coins left the hopper without an order: book them out of its stock, and open a dispute."""
     stray_coins = event.read_payload(CoinsStrayed)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
@@ -508,10 +506,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
-    """Return the progress of a cash-out in coins after the hopper has paid ``counted_cents`` more.
-
-    The result has the amount owed when the hopper started and the amount paid so far, in minor units.
-    """
+    """Return the amounts owed and paid of a cash-out in coins after the hopper has paid ``counted_cents`` more."""
     before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
         owed_cents=before_cents + pay_out.amount_cents + machine.cashable_cents,
@@ -520,7 +515,7 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
 
 
 def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """Return the transfers of the journal for coins counted out of the hopper.
+    """Return the transfers for coins that the hopper has counted out.
 
     ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
     player.
@@ -588,9 +583,9 @@ def _find_cashable_account(machine: Machine) -> str:
 
 
 def _convert_to_cashable(machine: Machine) -> int:
-    """Convert nonrestricted credit to cashable credit, and return the cashable balance in minor units.
+    """Convert nonrestricted promotional credit to cashable credit; return the cashable balance in minor units.
 
-    What leaves the machine then leaves in one transfer and is metered once.
+    A payout is then one transfer, and is metered once.
     """
     promotional_cents = machine.read_credit_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:

@@ -1,4 +1,4 @@
-"""The registers of money: hand-pays, disputed, unclaimed and forfeited money, and printed tickets."""
+"""Declarations of the registers of money: hand-pays, disputed, unclaimed and forfeited money, and printed tickets."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The terms of restricted credit: the terms of the credit on the meter, and whether they have expired."""
+"""The terms of the restricted credit on the meter: its expiry date and the host's pool to which it belongs."""
 
 from datetime import date
 
@@ -9,7 +9,7 @@ from egm.money.records.host import RestrictedTerms
 
 
 def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
-    """Return the terms (expiry date and host's pool) of the restricted credit on the meter, or None."""
+    """Return the expiry date and the host's pool of the restricted credit on the meter, or None if none are stored."""
     if not machine.read_credit_cents(CreditKind.RESTRICTED):
         return None
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)

@@ -1,8 +1,7 @@
-"""Rulings on money: complements (additional payments), orphans (unclaimed money) and forfeits.
+"""Rulings of staff on money: additional payments (complements), unclaimed money (orphans) and forfeits.
 
-A ruling never undoes or changes an entry: it is one more transaction, with the persons who made it. Each is
-entered through a staff form (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes two
-persons.
+A ruling never undoes or changes an entry: it is a transaction of its own, with the persons who made it. It is
+entered through a staff form (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes two persons.
 """
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
@@ -48,7 +47,10 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- complements
 @refusal_code("complement_is_sound")
 def complement_form_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether a complement form has an amount and a reason; a slip number, if given, must have been issued."""
+    """Return whether the form for an additional payment has an amount and a reason.
+
+    If it gives the number of a hand-pay slip, that slip must exist.
+    """
     form = event.read_payload(ComplementForm)
     is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
     return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
@@ -82,17 +84,17 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 
 def location_is_stated(_: Machine, event: Event) -> bool:
-    """Return whether the form says where the orphan (unclaimed money) was found (Monaco 21.3)."""
+    """Return whether the form says where the unclaimed money was found (Monaco 21.3)."""
     return are_texts_filled_in(event.read_payload(RulingForm).place)
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
-    """Return whether a hand-pay is waiting to be paid."""
+    """Return whether a hand-pay waits for an attendant."""
     return machine.memory.get(MoneyKey.HANDPAY) is not None
 
 
 def found_ticket_is_named(machine: Machine, event: Event) -> bool:
-    """Return whether the form about a found ticket has its number, and this machine validates its own tickets."""
+    """Return whether the form states the found ticket's number, and this machine validates its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.component(HostMoney).validation.is_by_host
@@ -117,7 +119,7 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 
 
 def take_orphan_handpay(machine: Machine, event: Event) -> None:
-    """Void an unclaimed hand-pay; :func:`end_rulings` then posts its amount to the register of unclaimed money."""
+    """Void a hand-pay that nobody claims; :func:`end_rulings` then posts its amount as unclaimed money."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     handpay_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
@@ -148,14 +150,14 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an unclaimed hand-pay was voided but not yet posted to the register of unclaimed money."""
+    """Return whether a hand-pay that nobody claimed was voided, but is not posted as unclaimed money yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post an unclaimed hand-pay, after it was voided, to the register of unclaimed money.
+    """Post a voided hand-pay that nobody claimed to the register of unclaimed money.
 
-    Called immediately after the void, and again after a restart.
+    Called immediately after it was voided, and again after a restart.
     """
     unclaimed = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if unclaimed is None:
@@ -172,8 +174,8 @@ def end_rulings(machine: Machine, _: Event) -> None:
 def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor into the register of unclaimed money, irrevocably.
 
-    The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
-    and completes the redemption as for a ticket that was stacked
+    The journal is written first, then the ticket ledger. If the power fails in between, the restart completes
+    the redemption from the journal's entry, as for a ticket that was stacked
     (:func:`egm.host.ticket_recovery.recover_tickets`).
     """
     desk = machine.component(TicketDesk)
@@ -206,7 +208,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
 
 @refusal_code("prize_is_forfeit")
 def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
-    """Return whether staff may forfeit the prize that waits as a hand-pay, and the form gives a reason.
+    """Return whether staff may declare the prize that waits as a hand-pay forfeited, and the form gives a reason.
 
     Cancelled credits cannot be forfeited.
     """
@@ -221,7 +223,7 @@ def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
 
 @refusal_code("credits_are_forfeit")
 def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
-    """Return whether staff may forfeit credits, the amount is not above the credits, and a reason is given."""
+    """Return whether staff may declare credits forfeited: at most those on the meter, and with a reason on the form."""
     form = event.read_payload(ForfeitCreditsForm)
     return (
         "credits" in machine.profile.by_hand.forfeits

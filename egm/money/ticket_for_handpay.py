@@ -1,8 +1,8 @@
-"""A ticket instead of a hand-pay, for credits that could not be paid by ticket when the player cashed out.
+"""A ticket in place of a hand-pay, for credits that could not be paid by ticket when the player cashed out.
 
-If the profile allows it, the player requests a ticket, and the attendant's key returns the reservation to the
-credit meter; the cash-out then continues automatically. After any power loss the reservation is either active
-or void: the player has either the hand-pay or the ticket, never both.
+If the profile allows it, the player requests a ticket, and the attendant's key returns the reserved credits to
+the credit meter; the cash-out then continues automatically. After any power loss the reservation is either
+active or void: the player has either the hand-pay or the ticket, never both.
 """
 
 from dataclasses import replace
@@ -45,7 +45,7 @@ def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
 
 
 def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant pays the hand-pay by hand, because the player has not asked for a ticket."""
+    """Return whether the attendant's key pays the hand-pay, because the player has not requested a ticket."""
     return not ticket_is_requested(machine, event)
 
 
@@ -90,9 +90,9 @@ def return_handpay(machine: Machine, event: Event) -> None:
 
 
 def withdraw_ticket_request(machine: Machine, event: Event) -> None:
-    """Withdraw the player's request for a ticket, because none can be printed any more, and keep the hand-pay.
+    """Cancel the player's request for a ticket, because none can be printed any more; the hand-pay stays.
 
-    The attendant is notified before they pay.
+    A notice says so before the attendant pays.
     """
     toggle_ticket_request(machine, event)
     machine.notice = Notice(code="ticket_impossible", severity="warning")

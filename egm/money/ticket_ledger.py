@@ -1,10 +1,9 @@
-"""Compare the ticket ledger with the journal; tickets stop if they disagree.
+"""Comparison of the ticket ledger with the journal; tickets stop if the two disagree.
 
-With each ticket issued or redeemed, the journal records how far the ledger had progressed (sequence number
-and digest of its last move) and the totals of both. At startup and whenever a door is closed, the machine
-therefore detects a ledger that is lost, that was replaced by an older copy, or whose totals differ from the
-journal. It then neither issues nor accepts tickets, raises a fault, and continues with everything else. It
-does not guess: two people restore the ledger (``egm ticket restore``).
+With each ticket issued or redeemed, the journal records the number and digest of the ledger's last change, and
+both store the totals. So at startup and whenever a door is closed, the machine detects that the ledger is lost
+or an older copy, or that totals differ. It then neither issues nor accepts tickets, raises a fault, and
+continues with everything else. It does not guess: two people restore the ledger (``egm ticket restore``).
 """
 
 from collections.abc import Mapping
@@ -61,10 +60,11 @@ _JOURNAL_REMEDY: Final = (
 def open_ticket_store(
     journal: Journal, folder: Path, second: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
-    """Open the ticket ledger in ``folder``; return it and "", or None and the reason why it cannot be used.
+    """Open the ticket ledger in ``folder``, with its copy in ``second``.
 
-    A new ledger is created only if the journal has no tickets. Raises TicketLedgerUnwritable if the medium
-    rejects the write: the machine stops and retries.
+    Return it and an empty text, or None and the reason why it cannot be used. A new ledger is created only if
+    the journal has no tickets. Raises TicketLedgerUnwritable if the medium rejects the write: the machine stops
+    and retries.
     """
     has_tickets = journal.state(MoneyKey.TICKETS) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
@@ -84,23 +84,23 @@ def tickets_may_move(machine: Machine) -> bool:
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
-    """Return the state change that records the ticket ledger's last move in the journal."""
+    """Return the state change that records the ticket ledger's last change in the journal, with the totals."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
     sequence, digest = machine.component(TicketDesk).store.last_move
     return {MoneyKey.TICKETS: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
-    """Return the commitment to a ticket's number for a journal entry (:mod:`egm.tickets.proof`)."""
+    """Return the commitment to a ticket's number, which journal entries contain in place of the number."""
     return compute_commitment(machine.journal.derive(NUMBERS), number)
 
 
 def build_host_ticket_state(
     machine: Machine, ticket_id: str, status: RedemptionStatus
 ) -> dict[str, HostTicketRecord]:
-    """Return the state change that sets the status of the last ticket that the host was queried about.
+    """Return the state change that sets the status of the last ticket about which the host was queried.
 
-    It is empty if ``ticket_id`` is not that ticket.
+    Empty if ``ticket_id`` is not that ticket.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if host_ticket is None or host_ticket.id != ticket_id:
@@ -109,7 +109,7 @@ def build_host_ticket_state(
 
 
 def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
-    """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by this machine."""
+    """Return whether the journal has the entry for a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
 
@@ -143,10 +143,10 @@ def compare_with_journal(machine: Machine) -> str:
 
 
 def reason_journal_is_incomplete(machine: Machine) -> str:
-    """Return which entry the journal lacks although the ticket ledger requires it, and the remedy; "" if none.
+    """Return which entry the journal lacks according to the ticket ledger, and the remedy; empty if none.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
-    machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
+    machine that the journal lacks, journal entries were lost, and what they paid is owed again.
     """
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
@@ -193,7 +193,7 @@ _ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketActio
 
 
 def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[AccountComparison]:
-    """Return the totals of the ticket ledger and of the journal, account by account."""
+    """Return the totals of the ticket ledger and of the journal for each ticket account."""
     store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
     return compare_ledger_with_journal(
         store, balance_cents, machine.identity.serial, anchor.starting_cents_by_account
@@ -201,9 +201,9 @@ def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[Acco
 
 
 def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
-    """Return whether the journal contains the entry ``head``, which the ticket ledger stored as the journal's last.
+    """Return whether the journal contains the entry ``head``, which the ticket ledger has stored as the last one.
 
-    If the entry is only in the archive, and the archive cannot be read, return True.
+    True also if the entry is only in the archive and the archive cannot be read.
     """
     if head.sequence > journal.sequence:
         return False
@@ -214,9 +214,9 @@ def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
 
 
 def update_ledger_faults(machine: Machine, why: str) -> None:
-    """Raise or clear the faults of the ticket ledger and of a journal that lacks entries the ledger requires.
+    """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
 
-    ``why`` is the reason to disable tickets, or empty.
+    ``why`` is the reason to disable tickets; if it is empty, the ledger's fault is cleared.
     """
     has_ledger = machine.installed(TicketDesk) is not None
     raise_or_clear_fault(
@@ -227,7 +227,10 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
 
 
 def store_journal_head(machine: Machine) -> None:
-    """Store the journal's last entry in the ticket ledger's head, on both media, after money has irrevocably moved."""
+    """Store the number and hash of the journal's last entry in the ticket ledger, on both media.
+
+    Called after money has irrevocably come in or gone out.
+    """
     desk, journal = machine.installed(TicketDesk), machine.journal
     if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
         return
@@ -236,9 +239,10 @@ def store_journal_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the ticket ledger's last move when this journal began, or when two people last restored the ledger.
+    """Return the ticket ledger's last change and totals that need no entry in this journal.
 
-    It is move 0 if there was neither a memory clear nor a restoration.
+    They are those at the memory clear with which this journal began, or at the last restoration of the ledger
+    by two people; change number 0 if there was neither.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
@@ -256,17 +260,17 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
 
 def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, end: int) -> int:
-    """Return the number of the last move of the ticket ledger that needs no entry in this journal.
+    """Return the number of the last change of the ticket ledger that needs no entry in this journal.
 
-    A restoration by two people accounts for all moves before it; a memory clear for those that the previous
-    journal had recorded. ``end`` is the number of the ledger's last move now.
+    A restoration by two people accounts for all changes before it; a memory clear for those that the previous
+    journal had recorded. ``end`` is the number of the ledger's last change now.
     """
     earlier = find_ledger_before_clear(journal)
     return end if restoration is not None or earlier is None else earlier.move_number
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
-    """Return who restored the ticket ledger last, when and why; empty if it was never restored."""
+    """Return by whom, when and why two people last restored the ticket ledger; empty if they never did."""
     restoration = store.find_last_restoration()
     return {} if restoration is None else {"by": restoration.by, **restoration.details}
 
@@ -278,6 +282,6 @@ def _began_with_memory_clear(journal: Journal) -> bool:
 
 
 def check_ledger(machine: Machine, _: Event) -> None:
-    """Compare the ticket ledger with the journal when a door is closed; if they differ, stop tickets."""
+    """Compare the ticket ledger with the journal, as a door was closed; if they differ, stop tickets."""
     if machine.installed(TicketDesk) is not None:
         update_ledger_faults(machine, compare_with_journal(machine))

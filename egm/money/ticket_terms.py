@@ -1,7 +1,7 @@
-"""The ticket terms set by a host: which tickets may go in and out, their validity, and the printed venue.
+"""The rules for tickets that a host sets: which kinds may be printed and accepted, their validity, the printed venue.
 
-A host may set only some of the terms: the others stay as in the profile and the cabinet file. It cannot allow
-anything the profile forbids.
+A host may set only some of them: the others stay as in the profile and the cabinet file. It cannot allow
+anything that the profile forbids.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,10 @@ NEVER_EXPIRES_DAYS: Final = 9999
 
 @dataclass(frozen=True, slots=True)
 class TicketTerms:
-    """The host's ticket terms. Empty texts and zero days mean that the machine's own value applies."""
+    """The rules for tickets that the host has set.
+
+    Where a text is empty or a number of days is zero, the machine's own value applies.
+    """
 
     may_print_restricted: bool = field(default=True, metadata=stored_as("restricted_out"))
     """Whether restricted credit may be printed on tickets."""
@@ -39,13 +42,13 @@ class TicketTerms:
     address_line_2: str = field(default="", metadata=stored_as("address2"))
     """The second line of the printed address."""
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
-    """Names of the terms set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
+    """The names of the fields set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, is_older_message: bool) -> Self:
-        """Return the ticket terms with a host's changes applied.
+        """Return a copy with a host's changes applied.
 
-        ``is_older_message``: the changes come from the older host message (SAS 7D), which does not change terms
-        set by the newer ones.
+        ``is_older_message``: the changes come from the older host message (SAS 7D), which does not change
+        fields set by the newer ones (7B, 7C).
         """
         terms = to_json(self)
         if is_older_message:
@@ -73,7 +76,7 @@ class TicketTerms:
 
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:
-    """Return the host's ticket terms; the defaults if the host has set none or does not validate tickets any more."""
+    """Return the host's rules for tickets; the defaults if it has set none or no longer validates tickets."""
     if not machine.component(HostMoney).validation.is_by_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

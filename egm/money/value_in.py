@@ -1,9 +1,9 @@
 """Value in: bills, tickets and coins, each counted exactly once.
 
-A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The acceptor's
-driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly once, and
-continues only when the call has returned, which means that it is durable; the rule and its proof are in
-:mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned, and
+The credit of a bill or ticket is reserved before stacking, and posted when the paper is irrevocably in the box.
+The acceptor's driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly
+once, and continues only when the call has returned, because the step is durable then; the rule and its proof
+are in :mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned,
 never both (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket ledger before it is stacked,
 and redeemed there after it is credited (H-08).
 """
@@ -177,9 +177,10 @@ def return_ticket(machine: Machine, event: Event) -> None:
 
 
 def credit_bill(machine: Machine, _: Event) -> None:
-    """Credit the stacked bill or ticket to the player by posting its reservation.
+    """Credit the stacked bill or ticket to the player by posting its reserved credit.
 
-    If the machine no longer holds the lock on the ticket, nothing is credited and a dispute is opened.
+    If the machine no longer has the lock on the ticket in the ticket ledger, nothing is credited and a dispute
+    is opened.
     """
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
@@ -225,7 +226,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
-    """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ticket ledger can confirm."""
+    """Open a dispute about a stacked ticket that was redeemed elsewhere, or that no ticket ledger can confirm."""
     disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
@@ -248,7 +249,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
-    """Return the kind of credit that the ticket being stacked becomes, according to its reservation."""
+    """Return the kind of credit that the ticket being stacked becomes, from its reserved transfer."""
     ticket_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == paper.id
     )
@@ -256,7 +257,7 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 
 
 def void_bill(machine: Machine, event: Event) -> None:
-    """Void the reservation of an ordered bill or ticket that never reached the box."""
+    """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.installed(TicketDesk)
     paper, reason = (
         machine.memory.require(PaperRecord, MoneyKey.PAPER),
@@ -268,9 +269,9 @@ def void_bill(machine: Machine, event: Event) -> None:
 
 
 def dispute_bill(machine: Machine, event: Event) -> None:
-    """Open a dispute about an ordered bill or ticket whose whereabouts are unknown; nothing is credited.
+    """Open a dispute about a bill or ticket that was ordered into the box and may or may not be there.
 
-    A ticket stays locked until the ruling, so that it cannot be paid twice.
+    Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper, reason = (
         machine.memory.require(PaperRecord, MoneyKey.PAPER),
@@ -293,7 +294,7 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 def _void_reservation(
     machine: Machine, paper: PaperRecord, reason: str, disputed: DisputedAmount | None = None
 ) -> None:
-    """Void the reservation of a bill or ticket that was not stacked, or whose stacking is disputed."""
+    """Void the reserved credit of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.component(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     host_state = build_host_ticket_state(machine, paper.id, RedemptionStatus.NOT_STACKED)
@@ -321,10 +322,10 @@ def dispute_amount(machine: Machine, event: Event) -> None:
 
 
 def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
-    """Return the change of the stored terms of restricted credit when a ticket is credited.
+    """Return the change of the stored terms of restricted credit (expiry date and pool) when a ticket is credited.
 
-    A restricted ticket validated by the host brings its terms. Any other ticket clears stored terms that have
-    expired, if no restricted credit is on the meter.
+    The terms of a restricted ticket validated by the host are stored. Any other ticket deletes stored terms
+    that have expired, if no restricted credit is on the meter.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
@@ -362,7 +363,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
-    """Record that the acceptor rejected a bill, ticket or other paper without asking the machine."""
+    """Record that the acceptor rejected a bill, ticket or other paper on its own."""
     machine.component(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperRejected(reason=event.read_payload(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")

@@ -50,10 +50,7 @@ def _choose_payout_method(machine: Machine) -> str:
 
 
 def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
-    """Return whether the payout method ``payout_method`` could pay the player's cashable credit now.
-
-    Only ``ticket`` and ``coins`` are methods of this kind; for any other it is False.
-    """
+    """Return whether ``ticket`` or ``coins`` could pay the player's cashable credit now; False for other methods."""
     if payout_method == "ticket":
         return not reason_ticket_is_unavailable(machine, machine.cashable_cents)
     if payout_method == "coins":
@@ -67,9 +64,9 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
 
 
 def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
-    """Return the code of the reason why no ticket over this amount could be printed now, or an empty text.
+    """Return the code of the reason why no ticket of this amount could be printed now; empty if one could.
 
-    ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or paper out; ``fault``: another
+    ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another
     printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;
     ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
     machine issues none now, because it is out of service, has no host, or its ledger is not trusted.
@@ -92,7 +89,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
 
 
 def count_payable_coins(machine: Machine) -> int:
-    """Return how many coins the hopper may pay for the credit; 0 if that exceeds the profile's limit."""
+    """Return how many coins the hopper may pay for the credit; 0 if that is more than the profile allows."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cashable_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

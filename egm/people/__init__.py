@@ -1,4 +1,4 @@
-"""Staff: who works on the machine, what each role permits, and how persons authenticate."""
+"""Staff: who works on the machine, what each role permits, and how persons are authenticated."""
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin

@@ -1,7 +1,7 @@
 """Staff of a demonstration, whose PINs are printed for the person who starts it; never used with real devices.
 
-The roster itself and the file of PINs beside it are marked as a demonstration's. A state folder that was a
-demonstration's remains one: its money never belonged to anybody.
+The roster and the file of PINs beside it are marked as those of a demonstration. A state folder that was used
+for a demonstration stays one: its money never belonged to anybody.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from egm.people.roster import Roster
 DEMONSTRATION_FILE_NAME: Final = "demonstration-staff.json"
 """The name of the file with the PINs of a demonstration's staff, in clear text."""
 DEMONSTRATION_ENROLLER: Final = "demonstration"
-"""Who is recorded as having enrolled the staff of a demonstration; not a valid staff number."""
+"""The author that the roster states for the staff of a demonstration; not a valid staff number."""
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:

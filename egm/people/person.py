@@ -1,4 +1,4 @@
-"""One staff member."""
+"""A member of staff, with the role and its permissions."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from egm.people.roles import Permission, Role, find_permissions
 
 STAFF_NUMBER_PATTERN: Final = re.compile(r"[0-9]{1,8}")
-"""The pattern of a staff number."""
+"""The regular expression of a staff number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""PINs, stored only as a scrypt digest (RFC 7914) with an individual salt.
+"""PINs, stored only as a scrypt digest (RFC 7914) with a salt of its own.
 
-A six-digit PIN can be guessed quickly by anybody who has the digests and enough computers. scrypt makes each
-guess expensive, only the machine's user can read the file, and the machine locks a number after wrong tries.
-PINs that everybody tries first are refused, because nothing else protects them.
+A six-digit PIN can be guessed quickly by anybody who has the digest and enough computers. scrypt makes each
+guess expensive, only the machine's user can read the file, and the machine locks a staff number after wrong
+PINs. PINs that everybody tries first are refused.
 """
 
 import hmac
@@ -38,14 +38,12 @@ class PinRefusedError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class PinDigest:
-    """The stored scrypt digest of a PIN.
-
-    ``cost`` is scrypt's parameter n, stored so that the default can be raised later.
-    """
+    """The stored scrypt digest of a PIN."""
 
     salt_hex: str
     digest_hex: str
     cost: int = _SCRYPT_COST
+    """The parameter n of scrypt, stored so that the default can be raised later."""
 
     @classmethod
     def of(
@@ -54,7 +52,11 @@ class PinDigest:
         cost: int = _SCRYPT_COST,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (it makes a salt)
     ) -> "PinDigest":
-        """Return the digest of a new PIN; ``cost`` is scrypt's n, a power of two. Raises :class:`PinRefusedError`."""
+        """Return the digest of a new PIN.
+
+        ``cost`` is scrypt's n, a power of two; ``random_bytes`` returns random bytes for the salt. Raises
+        :class:`PinRefusedError`.
+        """
         check_pin(pin)
         salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)

@@ -1,16 +1,17 @@
-"""Recorded roster: the one that the journal names, or a later one sealed with the machine's own key.
+"""Check of the staff roster file against the journal.
 
-For each change the journal holds its number and the digest of the whole roster after it. A roster is refused
-in three cases:
+For each change of the roster, the journal has its number and the digest of the whole roster after it. A roster
+file is refused in three cases:
 
 * It lacks the last recorded change: the file was deleted, or an older one was restored.
-* The last recorded change has another digest in it: the file was edited, or belongs to another machine.
-* It has later changes without the machine's seal.
 
-Until a change is recorded, there is nothing to compare with, and the first person may enrol freely.
+* Its digest after the last recorded change differs: the file was edited, or belongs to another machine.
 
-The machine stores a second copy of the roster with the second copy of the journal. It replaces a refused
-roster by that copy.
+* It has later changes that are not authenticated with the machine's own key.
+
+Until a change is recorded there is nothing to compare with, and the first person may enrol freely. A second
+copy of the roster is stored with the second copy of the journal; if the first copy is refused, it is replaced
+by the second.
 """
 
 import contextlib
@@ -35,26 +36,26 @@ STATE_KEY = "staff"
 
 @dataclass(frozen=True, slots=True)
 class RecordedRoster:
-    """What the journal records of the staff roster: the number of its last change, and its digest after it."""
+    """What the journal records of the staff roster: the number of its last change, and the digest after it."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
     def of(cls, state: Any) -> "RecordedRoster":
-        """Return the journal's record of the staff roster, decoded; earlier versions stored only the number."""
+        """Decode what the journal's machine state has about the roster; earlier versions stored only the number."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Return the number and digest of the roster's last recorded change as JSON for the journal."""
+        """Return the number and digest of the roster's last recorded change as JSON, for the journal's machine state."""
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
-        """Raise :class:`RosterError` unless the roster is the recorded one, or the recorded one with later changes.
+        """Raise :class:`RosterError` unless the roster is the recorded one, or continues it with authenticated changes.
 
-        Later changes must be signed with this machine's key.
+        Later changes are authenticated with this machine's key.
         """
         count = len(roster.changes)
         if count < self.number:
@@ -75,11 +76,11 @@ class RecordedRoster:
 def load_recorded_roster(
     path: Path, spare: Path | None, recorded: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
-    """Return the staff roster to trust of its two copies, and why the first copy was refused.
+    """Return the staff roster from the copy that agrees with the journal, and why the first copy is not used.
 
-    The reason is None if the first copy is trusted. A copy is trusted if it is the recorded roster or
-    continues it; of two such copies the newer is used. Raises :class:`RosterError` if neither is trusted.
-    Nothing is written.
+    The reason is None if the first copy (``path``) is used. ``spare`` is the path of the second copy. A copy
+    agrees if it is the recorded roster or continues it; if both do, the one with more changes is used. Raises
+    :class:`RosterError` if neither does. Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -104,11 +105,11 @@ def load_recorded_roster(
 
 
 def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRoster:
-    """Return what the journal of a state folder records of the staff roster: its last change and digest.
+    """Return what the journal in a state folder records of the staff roster.
 
-    If the journal is too damaged to be opened, the last change that either copy of it still shows is
-    returned. Only entries written with this machine's key count. Raises :class:`RosterError` for a journal
-    without that key.
+    ``second`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the last
+    recorded change that can still be read in either copy counts. Only entries written with this machine's key
+    count. Raises :class:`RosterError` for a journal without that key.
     """
     storage, second = DiskStorage(), second or folder / SECOND_FOLDER
     place = JournalLocation(storage, folder, second)
@@ -140,9 +141,9 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
 def _collect_recorded(
     roster_states: list[RecordedRoster], items: Iterable[SealedEntry], key: MachineKey
 ) -> None:
-    """Add to ``roster_states`` what entries and checkpoints record of the staff roster.
+    """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
 
-    Only those written with the machine's key count.
+    Only those authenticated with ``key`` count.
     """
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):

@@ -1,10 +1,10 @@
-"""Roles and their permissions, read from ``roles.toml``; each has the least that its work requires.
+"""Roles and their permissions, read from ``roles.toml``; each role has only what its work requires.
 
 The regulations' terms map to these roles: Monaco art. 23-1's supervisors (*contrôleurs*: control, keys,
-accounting, collections, changes and manual payments, relations with clients) are ``supervisor``, its
-mechanics (*mécaniciens*) ``mechanic``, its changers ``attendant``; the public control service (arts 23-2, 24)
-and any regulator or laboratory is ``inspector``. The certified technician of FR-door, the only one who may
-open the logic area, is ``technician``; the venue's management is ``manager``.
+accounting, collections, changes and manual payments, relations with clients) are ``supervisor``, its mechanics
+(*mécaniciens*) ``mechanic``, its changers ``attendant``. The public control service (arts 23-2, 24) and any
+regulator or laboratory is ``inspector``. The certified technician of FR-door, the only one who may open the
+logic area, is ``technician``; the venue's management is ``manager``.
 """
 
 import tomllib
@@ -51,7 +51,7 @@ class Permission(StrEnum):
     HOLD = "hold"
     """Take the machine out of service and return it to service."""
     SETTLE = "settle"
-    """Decide what is owed beyond the meters: complements, orphans, forfeitures, disputes."""
+    """Decide what is owed beyond the meters: additional payments, unclaimed money, forfeits, disputes."""
     JUDGE = "judge"
     """Decide an incident without appeal, as the management does (Monaco art. 24)."""
     COLLECT = "collect"
@@ -65,7 +65,7 @@ class Permission(StrEnum):
 def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
     """Return the permissions of each role, read from ``roles.toml`` and validated.
 
-    The file must name every role and no unknown permission. Raises OperatorError naming the fault.
+    The file must name every role and no unknown permission. Raises OperatorError with the reason.
     """
     try:
         table = tomllib.loads(_PERMISSION_FILE.read_text(encoding="utf-8"))

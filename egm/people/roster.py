@@ -1,13 +1,12 @@
-"""The roster: everybody enrolled on one machine, in a file of its state folder, readable by the machine's user only.
+"""The roster: everybody enrolled on one machine, in a file of its state folder that only the machine's user can read.
 
 The file also contains every change ever made to the roster, numbered, with its author and the digest of the
-whole roster after it. Only the machine writes the journal: it copies new changes from the file into the
-journal when it starts and at every sign-in, so people can be enrolled while it runs.
-:mod:`egm.people.recorded` decides which file is trusted. A machine without the file has no staff: nobody can
-sign in.
+whole roster after it. Only the machine writes the journal: at its start and at every sign-in it copies new
+changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded`
+decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
-If the machine key is in the same folder, the file is sealed with the key, so that changes not yet in the
-journal can be distinguished from a forgery.
+If the machine key is in the same folder, the file has a seal: an HMAC with that key. So changes that are not
+yet in the journal can be distinguished from a forgery.
 """
 
 import fcntl
@@ -35,7 +34,7 @@ from meters.storage import DiskStorage
 #: The format number of the roster files written now.
 ROSTER_FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
-"""The number of the first file format of the roster, which had no digests and no seal."""
+"""The number of the first format of the roster file, which had no digests and no seal (HMAC)."""
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
 _SEAL_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.
@@ -55,16 +54,14 @@ class RosterDamaged(RosterError):
 
 @dataclass(frozen=True, slots=True)
 class RosterChange:
-    """One change of the staff roster, which the file stores.
-
-    ``what`` is added, disabled, enabled or pin. ``by`` is the staff number of its author, "" for the first
-    change.
-    """
+    """One change of the staff roster, as the file stores it."""
 
     number: int
     at: str
     by: str
+    """The staff number of the author; empty for the first change."""
     what: str
+    """The kind of change: ``added``, ``disabled``, ``enabled`` or ``pin``."""
     person: str
     role: str
     digest: str = ""
@@ -83,7 +80,7 @@ class Roster:
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
-    """Whether the roster file was sealed with the machine key in the same folder."""
+    """Whether the roster file has the right HMAC with the machine key in the same folder."""
     spare: Path | None = field(default=None, compare=False)
     """The path of the roster's second copy, or None."""
 
@@ -147,10 +144,10 @@ class Roster:
 
     # ------------------------------------------------------------------ changing
     def enrol_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
-        """Enrol a person with a new PIN or a stored digest; return the new staff roster.
+        """Enrol a person with a new PIN or a stored digest of one; return the new staff roster.
 
-        The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
-        :class:`RosterError`, or PinRefusedError.
+        ``by`` is the staff number of the author, ``at`` the time. The role of the first person must permit
+        enrolling others; otherwise nobody ever could. Raises :class:`RosterError` or PinRefusedError.
         """
         if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
@@ -187,7 +184,7 @@ class Roster:
         return self._append_change("pin", self.require_person(person_id), PinDigest.of(pin), by, at)
 
     def require_person(self, person_id: str) -> Person:
-        """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
+        """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if there is none."""
         person = self.people.get(person_id)
         if person is None:
             raise RosterError(f"nobody has the staff number {person_id!r}")
@@ -196,7 +193,7 @@ class Roster:
     def _append_change(
         self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, at: datetime
     ) -> "Roster":
-        """Return the roster with one more change and a new seal; write it to the roster's file, if it has one.
+        """Return the roster with one more change; write it to the roster's file, if it has one, with a new HMAC.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """
@@ -227,7 +224,10 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def write_to(self, path: Path) -> "Roster":
-        """Write the roster to ``path``, sealed with the machine key in the same folder; return it. Raises OSError."""
+        """Write the roster to ``path``, with its HMAC if the machine key is in that folder. Raises OSError.
+
+        Return the roster.
+        """
         seal = _seal(self)
         document = _encode_roster(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
@@ -235,7 +235,7 @@ class Roster:
 
 
 def _encode_roster(roster: Roster) -> dict[str, object]:
-    """Return the roster as JSON, as its file stores it, without the seal."""
+    """Return the roster as the JSON object that its file stores, without the seal (HMAC)."""
     people = {
         key: {
             "name": person.name,
@@ -253,7 +253,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
 
 
 def _compute_digest(roster: Roster) -> str:
-    """Return the digest of the whole roster, which does not cover the digest stored in its last change."""
+    """Return the digest of the whole roster, computed without the digest in its last change."""
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
@@ -261,7 +261,7 @@ def _compute_digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key yet."""
+    """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None
@@ -276,7 +276,7 @@ def _seal(roster: Roster) -> str:
 
 @contextmanager
 def _lock_roster_file(path: Path) -> Iterator[None]:
-    """Lock the roster file against changes by other processes."""
+    """Lock the roster file against changes by other processes during the ``with`` block."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,9 +1,9 @@
-"""Wrong PINs typed at a terminal, kept in a file of the state folder until the machine records them in its journal.
+"""Wrong PINs typed at a computer terminal (command line), in a file of the state folder until the journal has them.
 
 Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
 wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once. The age of a
 line is counted in seconds since the computer started, not by the clock, which anybody there may set; a line
-from before the last start counts as no older than that.
+from before the last start counts as if written at that start.
 """
 
 import fcntl
@@ -21,26 +21,26 @@ from egm.people.person import STAFF_NUMBER_PATTERN
 #: Name of the file of wrong PINs in the state folder.
 WRONG_PINS_FILE_NAME: Final = "people.tries"
 WRONG_PINS_MAX: Final = 3
-"""The count of wrong PINs after which a staff number is locked at every terminal of this machine."""
+"""The number of wrong PINs after which a staff number is locked at every terminal of this machine."""
 #: Seconds for which a number stays locked at the terminals.
 LOCKED_SECONDS: Final = 15 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """A wrong PIN that was typed: its id, the staff number for which it counts, and the computer's uptime then."""
+    """One wrong PIN that was typed: for which staff number, and when."""
 
     id: str
     number: str
     up_seconds: int
     at: str
-    """The time of day when the PIN was typed, for display only."""
+    """The time of day at which the PIN was typed, for display only."""
     recorded: bool = False
-    """Whether the PIN was typed at the machine, whose journal already has it, and not at a terminal."""
+    """Whether the PIN was typed at the machine's screen, so that the journal has it, and not at a terminal."""
 
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Return the record of a wrong PIN typed now for ``number``; ``at`` is the time for display."""
+        """Return the record of a wrong PIN typed now for staff number ``number``; ``at`` is the time for display."""
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (it makes an id)
 
     @property
@@ -53,15 +53,15 @@ class WrongPin:
 
 
 def find_counted_number(number: str) -> str:
-    """Return the staff number for which a wrong PIN counts, or "?" if ``number`` is not a staff number."""
+    """Return the staff number for which a wrong PIN counts; "?" if ``number`` cannot be a staff number."""
     return number if STAFF_NUMBER_PATTERN.fullmatch(number) else "?"
 
 
 @contextmanager
 def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
-    """Lock the terminals' file of wrong PINs and yield its content as a list, which is stored at the end.
+    """Lock the terminals' file of wrong PINs and yield its content as a list, which is written back at the end.
 
-    Raises OSError; BlockingIOError if another process holds the file and ``wait`` is False.
+    Raises OSError; BlockingIOError if another process has the lock and ``wait`` is False.
     """
     descriptor = os.open(
         folder / WRONG_PINS_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
@@ -82,7 +82,7 @@ def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
 
 
 def _parse_wrong_pins(lines: Iterator[str]) -> Iterator[WrongPin]:
-    """Yield the wrong PIN entries in the lines of the terminals' file; unreadable lines are skipped."""
+    """Yield the wrong PINs in the lines of the terminals' file; lines that cannot be read are skipped."""
     for line in lines:
         try:
             wrong_pin = WrongPin(**json.loads(line))

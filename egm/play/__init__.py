@@ -1,1 +1,1 @@
-"""Play: rounds, installed games, player protection, residual credit, prizes in kind, rulings on games."""
+"""Play: game rounds, installed games, player protection, residual credit, prizes in kind, and rulings on games."""

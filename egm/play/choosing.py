@@ -45,16 +45,15 @@ def language_is_offered(machine: Machine, event: Event) -> bool:
 
 @refusal_code("no_bets_stand")
 def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
-    """Return whether no bets stand on the selected game's table; while bets stand, the denomination cannot change."""
+    """Return whether the selected game's table has no standing bets; with some, the denomination cannot change."""
     return _find_standing_denomination(machine, machine.selection.game_id) is None
 
 
 def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
-    """Return whether a bet is within the profile's limits, counting all that its round may still add to it.
+    """Return whether a bet is within the profile's limits, together with all that its round may still add to it.
 
-    The bet must be at least the profile's minimum, and all that its round may stake at most the profile's
-    maximum. A bet that costs nothing adds no stake and is always accepted: bets that stood before the maximum
-    was lowered are played on.
+    The bet must be at least the profile's minimum; the most that its round can cost must be at most the
+    profile's maximum. A bet that costs nothing is always accepted, because it only decides standing bets.
     """
     rules = machine.profile.play
     if bet.bet_cents and bet.bet_cents < rules.bet_minimum_cents:
@@ -68,14 +67,14 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
 class HighestStakeCache:
     """A cache of the highest stake that one round of a game can cost, in credits.
 
-    Its keys are the game's digest and the profile's maximum bet in credits.
+    A key is the pair of the game's digest and the profile's maximum bet in credits.
     """
 
     credits_by_digest_and_bet_limit: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
-    """Return the highest stake of one round of a game on this machine, in credits, raises included."""
+    """Return the most that one round of a game can cost on this machine, in credits, raises included."""
     game, cache = machine.games[game_id], machine.component(HighestStakeCache).credits_by_digest_and_bet_limit
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
@@ -84,21 +83,21 @@ def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cent
 
 
 def has_abandoned_chips(machine: Machine) -> bool:
-    """Return whether a player has left bets on the table: bets not staked yet, while no credit is left.
+    """Return whether chips are placed on the table but not staked yet, while no credit is left.
 
-    Such bets are removed, so that they do not stay for the next player.
+    Their player has left; the chips are removed so that the next player does not find them.
     """
     return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _is_table_selected(machine)
 
 
 def _is_table_selected(machine: Machine) -> bool:
-    """Return whether the selected game is a table, with betting spots."""
+    """Return whether the selected game is a table game with betting spots."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and bool(game.rules.list_spots())
 
 
 def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
-    """Return the denomination of the bets standing on a game's table, in minor units, or None without such bets."""
+    """Return the denomination of a game's standing bets, in minor units; None if it has no standing bets."""
     if not list_standing_tables(machine) or game_id not in machine.games:
         return None
     table = read_table(machine, machine.games[game_id].digest)
@@ -119,9 +118,9 @@ def clear_bet(machine: Machine) -> None:
 
 
 def select_game(machine: Machine, event: Event) -> None:
-    """Select the game that the player requests with its smallest bet; at a table, without any bet.
+    """Select the game that the player requests, with its smallest bet, or at a table without any bet.
 
-    The denomination stays the same if the game offers it. If bets stand on the game's table, their
+    The denomination stays the same if the game offers it. If the game's table has standing bets, their
     denomination is selected.
     """
     game_id = event.read_payload(GameRequest).value

@@ -1,7 +1,8 @@
-"""A game in progress as a sequence of steps, with its draws, the decisions between the steps, and its outcome.
+"""A game in progress as a sequence of steps, with its draws, its decisions and its outcome.
 
-A game without decisions is one step. Replaying the recorded draws and choices gives the same outcome:
-restarts, the recall and the machine check all use :func:`replay_game`.
+The player makes a decision between two steps; a game without decisions has one step. Replaying the recorded
+draws and choices gives the same outcome: restarts, the recall and the machine check all use
+:func:`replay_game`.
 """
 
 from contextlib import suppress
@@ -30,16 +31,16 @@ from paytables import (
 
 
 class _StepRandomSource:
-    """The source of random numbers for a game that can be replayed.
+    """The source of a game's random numbers: it draws each from the generator of the game's current step.
 
-    Each number comes from the generator of the game's current step.
+    In a replay that generator returns the recorded numbers.
     """
 
     def __init__(self) -> None:
         self.current_source: Draw | None = None
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a random number below ``bound`` from the generator of the game's current step."""
+        """Return a random number from 0 to ``bound`` - 1 from the generator of the game's current step."""
         if self.current_source is None:
             raise GameDefectiveError("a game drew a random number outside its steps")
         return self.current_source.below(bound, purpose)
@@ -49,7 +50,7 @@ class GameConversation:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None, *, builds_prompts: bool = True) -> None:
-        """Start the game; ``table`` is the state of its table before the game, or None.
+        """Start the game; ``table`` is the state of its table before the game, or None for the initial state.
 
         Without ``builds_prompts``, decisions lack what only a player needs, such as the advice.
         """
@@ -79,7 +80,7 @@ class GameConversation:
 
     @property
     def standing_credits(self) -> int:
-        """Return the credits that the game's outcome leaves standing on the table."""
+        """Return the total of the bets that remain on the table after the outcome, in credits; 0 before the outcome."""
         if self.outcome is None or self.outcome.table is None:
             return 0
         return sum(
@@ -87,9 +88,9 @@ class GameConversation:
         )
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take the next step of the game, with the random numbers ``draw``.
+        """Perform the next step of the game, with random numbers from ``draw``.
 
-        The first step has no choice; each further step follows from the player's ``choice``.
+        The first step has no choice; each later one applies the player's ``choice``.
         """
         self._feed.current_source = draw
         try:
@@ -115,7 +116,7 @@ REPLAY_ERRORS: Final = (LocalError, PaytableError, ArithmeticError, LookupError,
 
 
 def replay_game(definition: Game, game: GameRecord) -> GameConversation:
-    """Replay a game from its recorded draws and choices.
+    """Replay a game from its recorded draws and choices, up to its last recorded step.
 
     Raises one of :data:`REPLAY_ERRORS` if the result differs from the record.
     """
@@ -130,17 +131,17 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
 
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation | None:
-    """Replay an open game up to its last recorded step; return the GameConversation, or None if the replay fails."""
+    """Replay an open game up to its last recorded step; return None if the replay fails."""
     with suppress(*REPLAY_ERRORS):
         return replay_game(find_definition(machine, game.game), game)
     return None
 
 
 def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement, ...]:
-    """Return the bets that stay settled when a game that cannot end is declared void.
+    """Return the bets that an undecided game has already settled and that stay settled if the game is declared void.
 
-    The result does not contain settlements of a wager that is settled as a whole at the end of the game. It does
-    not contain settlements of spots with bets from earlier rounds either, because those bets remain unchanged.
+    Left out are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds,
+    because those bets remain on the table.
     """
     if conversation is None or conversation.outcome is not None:
         return ()
@@ -154,10 +155,10 @@ def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement
 
 
 def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
-    """Return whether an answer to the pending decision would end the game with a win without a further draw.
+    """Return whether the player can end the game with a win now, by an answer after which no number is drawn.
 
-    A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
-    real wheel's number is the pending decision, the player has no answer to give.
+    A returned stake is not a win, and bets already settled do not count. False while a real wheel decides the
+    game.
     """
     if game.outcome is not None or (definition.rules.is_decided_by_wheel and len(game.steps) == 1):
         return False

@@ -1,9 +1,9 @@
 """Game definitions stored in the journal, so that every started game can be shown and completed.
 
-The first game played of a definition stores the definition's canonical text, compressed, under
-:attr:`PlayKey.DEFINITION` and its digest; later games only refer to the digest. Even if the definition's
-file, the cabinet file or the options change, the game continues with the text it started with. The texts are
-never deleted: a machine plays few definitions, and its recall shows games of all of them.
+The first game played with a definition stores the definition's canonical text, compressed, under
+:attr:`PlayKey.DEFINITION` and its digest; later games only refer to the digest. If the definition's file, the
+cabinet file or the options change, an open game continues with the stored text. The texts are never deleted,
+because the recall shows old games.
 """
 
 import base64
@@ -44,8 +44,8 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
 def find_definition(machine: Machine, game_name: GameName) -> Game:
     """Return the game definition that a journal entry names by id, version and digest.
 
-    It is that of an installed game, or is built from the definition stored in the journal. Raises
-    :class:`GameDefectiveError` if there is neither.
+    It is that of an installed game, or it is built from the text stored in the journal. Raises
+    :class:`GameDefectiveError` if neither exists.
     """
     installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games_by_id.get(
         game_name.id
@@ -76,11 +76,11 @@ def decode_definition(stored_text: str) -> str:
 
 
 def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
-    """Return the digest of another definition that was played under this game's version, or an empty string.
+    """Return the digest of a different definition that was played under this game's id and version; empty if none was.
 
     Meters and returns are separated by version, so every changed definition needs a new version.
-    ``definitions`` is the journal's state under :attr:`PlayKey.DEFINITION`; definitions in it that cannot be
-    read are ignored.
+    ``definitions`` is the journal's state under :attr:`PlayKey.DEFINITION`; damaged definitions in it are
+    ignored.
     """
     for key, text in definitions.items():
         digest = key.removeprefix(PlayKey.DEFINITION)
@@ -94,9 +94,9 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
 
 
 def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
-    """Record each game whose version was played here before with another definition; return these games.
+    """Record and return each game whose version was played here before with a different definition.
 
-    The entry is written again at every start until the new definition has been played.
+    The entry is written at every start until the new definition has been played.
     """
     definitions, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:
@@ -114,8 +114,8 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
 
 @lru_cache(maxsize=_CACHED_GAMES_MAX)
 def build_stored_game(stored_text: str) -> Game:
-    """Return the game of a definition stored in the journal; cached.
+    """Return the game that a definition text stored in the journal describes; results are cached.
 
-    Raises PaytableError, ValueError or zlib.error if the text is damaged or is no definition.
+    Raises PaytableError, ValueError or zlib.error if the text is damaged or is not a definition.
     """
     return game_from_text(decode_definition(stored_text), "the journal")

@@ -1,7 +1,7 @@
 """The end of a game after it was shown: stakes returned, and the win credited or reserved for a hand-pay.
 
-A returned stake (a push, a bet taken down) is not a win: it goes back to the kinds of credit it was staked
-from, as a separate entry before the game's end, however the win is paid.
+A returned stake (a push, a bet taken down) is not a win. It returns to the kinds of credit from which it was
+staked, as a separate entry before the game's end, even if the win is paid by hand.
 """
 
 from egm.kernel.credits import CreditKind, split_stakes
@@ -127,10 +127,10 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
-    """Post the wins that the player staked on the game's double-ups, if not done yet (D-08).
+    """Post the transfers of the game's double-ups: the wins that the player staked on them (D-08).
 
-    Return whether there were any. The amount left after the last double-up is the game's win and is paid like
-    any other. These transfers leave the credit meter unchanged.
+    Return whether there were any; do nothing if they are posted already. The amount left after the last
+    double-up is the game's win. These transfers leave the credit meter unchanged.
     """
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
@@ -155,18 +155,18 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
 
 
 def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
-    """Return the meter that counts a game's result.
+    """Return the name of the meter that counts a game's result.
 
-    It counts games won if a win was paid, games pushed if only stakes were returned, and else games lost.
+    It is games won if a win was paid, games pushed if only stakes were returned, and otherwise games lost.
     """
     return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Pay back the stakes that the game returns, if not done yet; return the stakes that stay on the table.
+    """Pay back the stakes that the game returns, unless that was done; return the stakes that stay on the table.
 
-    The result names an account and an amount in minor units for each stake. The bets that stood on the table
-    before the game and those staked in it are both considered.
+    The result has a pair for each stake: account and amount in minor units. It includes bets that stood on the
+    table before the game.
     """
     if not (game.push_cents or game.standing_cents):
         return ()
@@ -189,7 +189,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the game's returned stakes are posted already, which is so after a power loss before its end."""
+    """Return whether the game's returned stakes are posted already, as after a power loss before the game's end."""
     return game.has_returned_stakes or machine.journal.has_transaction(f"{game.play_id}.push")
 
 

@@ -41,11 +41,11 @@ _GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "
 # ---------------------------------------------------------------------------------------------- games
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpStakes:
-    """The wins that a player staked on the rounds of a game's double-up were posted."""
+    """The wins that a player staked on a game's double-ups were posted."""
 
     play_id: str
     stakes_cents: tuple[Cents, ...]
-    """The win staked on each double-up round, in order."""
+    """The win staked on each double-up, in order, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +74,13 @@ class GameEndByHand(GameEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """The result of a void game: whether it was decided, and what the game and its progressive levels had won."""
+    """What the journal said of a void game's result: whether it was decided, and what it had won."""
 
     is_decided: bool = field(metadata=stored_as("decided"))
-    """Whether the game was decided."""
+    """Whether the game had an outcome, or the number of its wheel spin was recorded."""
     win_cents: Count | None
     progressive_win_cents: Count = field(metadata=stored_as("levels_cents"))
-    """The sum that the game had won from progressive levels."""
+    """The total of the game's progressive hits, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +89,18 @@ class GameVoid(RulingDetails):
 
     play_id: str
     refund_cents: Count
-    """The stakes returned to the player."""
+    """The total of the stakes returned to the player, in minor units."""
     ruling: Ruling
     """The reason: a defect of the machine, or a game disrupted from outside."""
     settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
-    """The bets of the void game that stay decided."""
+    """The bets that the game had already settled; they stay settled."""
     recorded_outcome: VoidedOutcome = field(metadata=stored_as("recorded"))
     """What the journal had recorded of the game's result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayDifference:
-    """The draws of a decided game no longer give its recorded outcome; it is paid as recorded."""
+    """Replaying the recorded draws of a decided game did not give its recorded outcome; it is paid as recorded."""
 
     play_id: str
     difference: str = field(metadata=stored_as("why"))
@@ -109,7 +109,7 @@ class ReplayDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionConflict:
-    """A game is installed under a version number under which another definition was played here."""
+    """A game is installed with a version number under which a different definition was played here."""
 
     game: str
     version: str
@@ -120,12 +120,12 @@ class VersionConflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargestPrizes:
-    """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
+    """The largest prizes of one game definition, as computed and stored."""
 
     code_digest: Digest = field(metadata=stored_as("code"))
     """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
-    """For each way to bet: the largest win in credits, or None, and the cost of the bet in credits."""
+    """For each way to bet: the largest win in credits (None: no exact figure) and the cost of the bet in credits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +158,9 @@ class MachineChecked:
     software: Mapping[str, str] | None
     """Version, signer and one digest of the signed software; null if it is not signed."""
     handpay_id: str | None = field(metadata=stored_as("handpay"))
-    """The id of the open hand-pay, or null."""
+    """The id of the hand-pay that is open, or null."""
     meters: Mapping[str, int]
-    """The meters at the time of the check, without those that are zero."""
+    """The meters at the time of the check, except those that are zero."""
     head_hash: Digest = field(metadata=stored_as("head"))
     """The hash of the journal's last entry."""
     persons: Persons
@@ -301,7 +301,7 @@ MACHINE_CHECKED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- prizes in kind
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizesWon:
-    """Prizes in kind that a game won are entered in the register of wins."""
+    """The prizes in kind that a game won were entered in the register of wins."""
 
     machine: Serial
     play_id: str
@@ -322,7 +322,7 @@ class PrizesExchanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayReplaced:
-    """A hand-pay was voided, because its prizes in kind were exchanged for money; another hand-pay replaces it."""
+    """A hand-pay of prizes in kind was voided, because they were exchanged for money; another hand-pay replaces it."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
     replacement_id: str = field(metadata=stored_as("by"))
@@ -401,7 +401,7 @@ class ReminderEnded:
     """A reminder or a pause of player protection has ended."""
 
     kind: ReminderKind
-    """The kind of reminder that ended, or of limit whose pause of play ended."""
+    """The kind of the reminder, or of the limit at which play was paused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,7 +411,7 @@ class SessionEnded:
     minutes: Count
     """The length of the session, in minutes."""
     spent_cents: int
-    """The net cost of the session: wagers less wins."""
+    """The net cost of the session, wagers minus wins, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -419,7 +419,7 @@ class LimitSet:
     """A player set a limit for themselves."""
 
     limited_quantity: Literal["minutes", "cents"] = field(metadata=stored_as("of"))
-    """Whether the limit is a time or a net cost."""
+    """What is limited: time or net cost."""
     limit_value: Count = field(metadata=stored_as("value"))
     """The limit, in minutes or in minor units; 0 removes it."""
 
@@ -478,15 +478,15 @@ LIMIT_SET: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- the time played
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeCharged:
-    """The charge for the time played at a table was taken from the player's credit when a game had started."""
+    """The charge for the time at a table was taken from the player's credit, after a game had started."""
 
     digest: Digest
-    """The definition of the table's game, which states the charge."""
+    """The digest of the definition of the table's game, which states the charge."""
     play_id: str
-    """The game at whose start the charge was taken."""
+    """The id of the game at whose start the charge was taken."""
     amount_cents: Cents
     minutes: Count
-    """The time that the charge pays for."""
+    """The time that the charge pays for, in minutes."""
     paid_until: Time = field(metadata=stored_as("until"))
     """The time until which the position has paid."""
 

@@ -1,7 +1,7 @@
 """Payloads of the play events: what the player selects and decides, and the forms about a game.
 
-Every field of a player's request has a default. A request without a value is then refused by a guard, like a
-request for a value that is not offered.
+Every field of a player's request has a default, so that a guard refuses a request without a value in the same
+way as a request for a value that is not offered.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class OutcomeShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetRequest:
-    """The player's selection of a bet: its credits, and further choices that the game's family needs."""
+    """The player's selection of a bet: its cost in credits, and further choices that the game's rules need."""
 
     value: int | None = None
     options: Mapping[str, JSON] | None = None
@@ -53,16 +53,15 @@ class LanguageRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
-    """An answer to the open game's pending decision, by the player, by a real wheel or by another seat.
-
-    ``spin`` is the wheel's spin, if a wheel decides. ``seat`` is the other seat, whose recorded answer is
-    entered; ``notice`` is then the notice that stays on display.
-    """
+    """An answer to the open game's pending decision, by the player, by a real wheel or by another seat of the round."""
 
     value: JSON = None
     spin: int | None = None
+    """The wheel's own count of the spin, if a real wheel answers."""
     seat: int | None = None
+    """The number of the other seat whose recorded answer is repeated here."""
     notice: Annotated[Notice, IN_MEMORY] | None = None
+    """The notice that stays on the screen when another seat's answer is repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Staff forms about play: prizes in kind paid as cash, the check before a large payment, rulings on a game."""
+"""Staff forms about play: exchanging prizes in kind, the check before a large payment, and rulings on a game."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""Installed games: loaded, analysed, and admitted only with a return above the jurisdiction's minimum.
+"""Installed games: loaded, analysed, and offered only if their return is at least the jurisdiction's minimum.
 
-The return is computed here, from the definition that will be played, every time the machine starts. A profile
-may also require a certificate: for this digest and jurisdiction, with this return. A certificate never
-replaces the computation, so it cannot become stale.
+The return is computed at every start of the machine from the definition that will be played. A profile may also
+require a certificate that states digest, jurisdiction and return of the game. A certificate never replaces the
+computation, so an outdated one is detected.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -34,20 +34,19 @@ _CABINET_FILE_FAULT: Final = "cabinet_file"
 
 @dataclass(frozen=True, slots=True)
 class InstalledGame:
-    """A game that this cabinet may offer, with the lowest exact return of all ways to bet on it.
-
-    ``long_odds`` are the odds of its awards that the profile requires to be displayed.
-    """
+    """A game that this cabinet may offer, with its denominations, returns and odds."""
 
     game: Game
     denominations_cents: tuple[int, ...]
     lowest_return: Fraction
+    """The lowest exact return of all ways to bet on the game."""
     pools: Pools
     long_odds: tuple[LongOdds, ...] = ()
+    """The odds of rare awards that the profile requires to be displayed."""
     certificate: Certificate | None = None
     bet_chances: tuple[Chances, ...] = ()
     return_percent_by_spot_group: Mapping[str, str] = field(default_factory=dict)
-    """For a table: the return of each kind of bet by spot group, in percent; the main bet is first."""
+    """For a table: the return of each kind of bet in percent, as text, by its group of spots; the main bet is first."""
 
     @property
     def lowest_return_percent(self) -> str:
@@ -100,12 +99,13 @@ def admit_games(
     *,
     has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
-    """Load the games of the cabinet file; return those that may be offered, and those refused with the reason.
+    """Load the games of the cabinet file, check them (Québec ss. 85, 93, 122), and separate offered from refused ones.
 
-    The checks are those of Québec ss. 85, 93, 122. ``level_slots`` are the games' progressive levels in the
-    cabinet file. ``compute_prizes`` returns the largest prizes of a game, for profiles that limit them.
-    ``certificate_rules`` are the rules about certificates. ``report_progress`` is called with the number of each
-    game and the game, before it is examined. ``has_wheel`` is whether the cabinet has a real roulette wheel.
+    Return the games that may be offered, by id, and the refused ones with the reason.
+
+    ``level_slots``: the progressive levels in the cabinet file. ``compute_prizes`` returns the largest prizes
+    of a game, for profiles that limit them. ``report_progress`` is called with each game's number and the game
+    before it is checked. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
     installed_games: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []
@@ -189,8 +189,8 @@ def _examine_game(
 def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     """Return the lowest return of each kind of bet at a table, in percent, by the group of its spots.
 
-    The main bet is first. A bet staked together with others that need it (an ante with its raises) is listed
-    under the spot that the others need.
+    The main bet is first. Bets that can only be made together (an ante with its raises) are listed under the
+    spot on which they all depend.
     """
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     lowest_returns: dict[str, Fraction] = {}
@@ -209,7 +209,7 @@ def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, s
 def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]
 ) -> tuple[BetAnalysis, ...]:
-    """Return the ways to bet on this machine, without side bets whose progressive level the operator has not set up."""
+    """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
     configured = {slot.level for slot in levels if slot.game == game.id}
     missing_levels = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
@@ -220,7 +220,7 @@ def _list_offered_bets(
 
 
 def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile) -> None:
-    """Raise OperatorError if the game draws no numbers, or if a prize's odds exceed the profile's limit."""
+    """Raise OperatorError if the game draws no numbers, or if a prize is rarer than the profile allows."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
@@ -242,7 +242,7 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
 
 
 def _format_money(amount_cents: int, profile: Profile) -> str:
-    """Return an amount in the profile's currency, formatted for the operator."""
+    """Return an amount in the profile's currency as text, for messages to the operator."""
     return format_currency(Decimal(amount_cents).scaleb(-2), profile.currency, locale="en_CA")
 
 
@@ -268,7 +268,7 @@ def _check_prize_limit(pools: Pools, profile: Profile) -> None:
 def _list_allowed_denominations(
     game: Game, slot: GameSlot, profile: Profile, compute_prizes: Prizes
 ) -> tuple[int, ...]:
-    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none is left."""
+    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if there are none."""
     requested_cents = slot.denominations_cents or game.denominations_cents
     unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
     if unknown_cents:
@@ -314,7 +314,7 @@ def _list_allowed_denominations(
 
 
 def update_cabinet_file_fault(machine: Machine, why: str) -> None:
-    """Raise or clear the fault that the machine does not offer everything that its cabinet file names.
+    """Raise or clear the fault that the machine does not offer everything in its cabinet file.
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """

@@ -1,7 +1,7 @@
 """The results of the last rounds at a table, newest first, read from the recorded games.
 
-Only results since the last new shoe are included. They are shown to the player and do not predict later
-rounds.
+At games with a shoe, only results since the last new shoe are included. They are displayed to the player and do
+not predict later rounds.
 """
 
 from collections.abc import Mapping
@@ -23,23 +23,22 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """The result of a table's round.
-
-    ``round_id`` is set if several seats played the round, each as a game of its own.
-    """
+    """The result of one round at a table, as text for the screen."""
 
     text: str
     round_id: str = ""
+    """The id of the round if several seats played it, each as a game of its own; otherwise empty."""
 
 
 @dataclass(slots=True)
 class LastResults:
-    """The tables' results read from the journal so far, by definition, and the number of the last entry read."""
+    """The tables' results read from the journal so far, by the digest of the game's definition."""
 
     results_by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
     last_sequence_read: int = 0
+    """The sequence number of the last journal entry read."""
     started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
-    """Games whose start has been read and whose end has not, by play id, each with its display data so far."""
+    """Games whose end has not been read yet, by play id, each with its record and its latest display data."""
 
 
 def list_last_results(machine: Machine) -> tuple[str, ...]:
@@ -81,7 +80,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Add the result of a game to its table; a round of several seats is added once, with its first game that ends."""
+    """Add the result of an ended game to those of its table; a round of several seats is added only once."""
     digest = game.game.digest
     earlier_results = results.results_by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier_results):

@@ -1,4 +1,4 @@
-"""The check of the machine before a large hand-pay: the game is replayed and the accounts are audited (Monaco 21.1)."""
+"""The check of the machine before a large hand-pay: the game is replayed and the accounts are checked (Monaco 21.1)."""
 
 import hashlib
 
@@ -21,7 +21,7 @@ from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the recorded game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
+    """Check the last game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
     game, last_game = find_open_game(machine), find_last_game(machine)
     game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
@@ -47,7 +47,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
 
 
 def _check_replay(machine: Machine, game: GameRecord) -> str:
-    """Return ``right`` if the game's recorded draws give its recorded outcome again, or else the error as text."""
+    """Return ``right`` if replaying the game's draws gives its recorded outcome, otherwise the error as text."""
     try:
         replay_game(find_definition(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
@@ -56,7 +56,7 @@ def _check_replay(machine: Machine, game: GameRecord) -> str:
 
 
 def _describe_software(machine: Machine) -> dict[str, str] | None:
-    """Return version, signer and one digest of the signed software, or None if the software is not signed."""
+    """Return the version, signer and digest of the signed software, or None if the software is not signed."""
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None
@@ -69,7 +69,7 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
 
 
 def _check_journal(machine: Machine) -> str:
-    """Return ``right`` if the journal's sums and hash chain are correct, or else the error as text."""
+    """Return ``right`` if the journal's sums and hash chain are correct, otherwise the error as text."""
     try:
         machine.journal.self_audit()
     except SelfAuditFailed as error:

@@ -1,10 +1,10 @@
-"""Mystery prizes of a progressive controller, which finds the winner while it counts contributions.
+"""Mystery prizes of a progressive controller: recorded, added to the game that won them, and paid.
 
-The wager contributes to the level like any other. Whether its contribution reached the secret amount is known
-only after the controller has counted it, while the game is shown; the game does not end before that. A prize
-won is added to the game, with the secret that was committed beforehand, and paid with it. If the controller
-does not reply, the game waits, or an attendant ends it as the profile allows. A prize reported after that is
-owed to the player of that game: it locks the machine and is paid by hand (I-09).
+The controller finds the winner while it counts the contributions of the wagers. So the result of a wager is
+known only after its contribution was counted, while the game is already shown; the game does not end before
+that. A prize is added to the game with the secret amount that was committed to beforehand, and is paid with it.
+If the controller does not reply, the game waits, or an attendant ends it if the profile allows this. If the
+prize is reported later, it locks the machine and is paid to that player by hand (I-09).
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,8 +34,8 @@ from meters.recall import PLAY_STARTS
 def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
-    If that game is closed, the prize is paid by hand as soon as possible. A repeated report changes nothing.
-    A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
+    If that game has ended, the prize is paid by hand as soon as possible. A repeated report changes nothing. A
+    prize that belongs to no wager of this machine is recorded and not paid. A prize that cannot be verified is
     held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
     report = event.read_payload(MysteryReported)
@@ -88,7 +88,10 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
-    """Yield each held mystery prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
+    """Yield each held mystery prize whose ruling can be carried out now.
+
+    A row has its storage key, the ruling, the game that won, the level's id and the prize.
+    """
     for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
@@ -99,7 +102,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Show the open game again with the amount of its progressive award, now locked by the controller (AR 29.1(b))."""
+    """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
     game = find_open_game(machine)
     if game is not None and any(
         award.claim == event.read_payload(AwardLocked).claim
@@ -117,14 +120,14 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- which game
 def _has_contributed_to_level(game: GameRecord, level: str, sequence: int) -> bool:
-    """Return whether the game's wager made contribution ``sequence`` to the progressive level."""
+    """Return whether the game's wager made the contribution number ``sequence`` to the level."""
     return any(
         share.pool == level and share.contribution_number == sequence for share in game.levels.contributions
     )
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made contribution ``sequence`` to the progressive level, or None."""
+    """Return the game whose wager made the contribution number ``sequence`` to the level; None if no game did."""
     for entry in machine.journal.entries(PLAY_STARTS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [
@@ -158,7 +161,7 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryPrizeWon:
-    """Return the record of a mystery prize: its opened secret, and the commitment received before, if any."""
+    """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
     commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
     return MysteryPrizeWon(
         play_id=None if game is None else game.play_id,
@@ -176,7 +179,10 @@ def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, p
 def _build_claim_state(
     machine: Machine, game: GameRecord, level: str, prize: Won, payment_method: str | None
 ) -> dict[str, object]:
-    """Return the machine state that stores the claim to a mystery prize, until the controller has closed it."""
+    """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
+
+    A claim is the machine's report to the controller that a level was hit and how it was paid.
+    """
     record = ClaimRecord(
         pool=level,
         level=_find_level_name(game, level),
@@ -225,7 +231,7 @@ def _return_prize_to_level(
     reason: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Record that a mystery prize goes back to its level, because its game was void or staff have declined it."""
+    """Record that a mystery prize returns to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game, level, prize), late_decision=reason),

@@ -14,9 +14,10 @@ _PUSH_PRIZE: Final = "push"
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
-    """Return the awards whose odds are longer than the limits, rarest first; equal odds are listed once.
+    """Return the awards that are rarer than the limits allow without display, rarest first.
 
-    ``bets`` must be analysed with their prizes. The odds are exact, rounded only to whole games.
+    An award with the same odds in several ways to bet is listed once, with their costs in credits. ``bets``
+    must be analysed with their prizes. The odds are exact, rounded to whole games.
     """
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
@@ -31,11 +32,11 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
 
 
 def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
-    """Return how often each way to bet wins; Keno cards with the same number of spots are listed once.
+    """Return how often each way to bet wins; Keno cards with the same count of numbers are listed once.
 
     ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
-    counted in all of them. Several analyses of the same spots in the same table state (other stakes, other
-    strategies) count as one way to bet.
+    counted in all of them. Analyses of the same spots in the same table state that differ only in stakes or
+    strategies count as one way to bet.
     """
     chances_by_bet: dict[object, Chances] = {}
     for bet in bets:
@@ -70,7 +71,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
 
 
 def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
-    """Return the average number of prizes per game for a way to bet, without returned stakes."""
+    """Return the average number of prizes per game for a way to bet; returned stakes do not count."""
     rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH_PRIZE)
     return sum(rates, Fraction(0))
 
@@ -82,7 +83,7 @@ def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
 
 
 def _count_hands(bet: BetAnalysis) -> int:
-    """Return how many hands a way to bet plays at once, or 0 if the player cannot choose the number of hands."""
+    """Return how many hands a way to bet plays at once; 0 if the game has no choice of hands."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 

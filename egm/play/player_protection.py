@@ -1,9 +1,10 @@
 """Player protection: reminders of time and money, limits, and the pause at a limit, as the profile requires.
 
-A session runs from the first wager until the credits have been zero for the profile's time. Its cost is
-counted in the transactions of its games, so it is exact after a restart. Its duration is elapsed time while
-the power is on and time of day while it is off (:meth:`egm.kernel.timekeeping.Timekeeper.read_steady_time`): adjusting
-the clock, by however little, neither ends a pause nor reaches a limit.
+A session starts with the first wager and ends when the credits have been zero for the time that the profile
+states. Its cost is counted in the transactions of its games, so that it is exact after a restart. Its duration
+is elapsed time while the power is on, and time of day while it is off
+(:meth:`egm.kernel.timekeeping.Timekeeper.read_steady_time`): a change of the clock neither ends a pause nor
+reaches a limit.
 
 Reminders appear between games only, and nothing here affects a draw (N-09). If a profile does not count
 sessions, none are counted.
@@ -46,9 +47,9 @@ PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the stored state of the player's session after a game's transaction.
+    """Return the change of the session's stored counts that a game's transaction makes; empty if none are counted.
 
-    ``wagered_cents`` and ``won_cents`` are the amounts of the transaction. Empty if sessions are not counted.
+    ``wagered_cents`` and ``won_cents`` are the amounts of the transaction, in minor units.
     """
     if not machine.profile.protection.counts_sessions:
         return {}
@@ -71,18 +72,18 @@ def _create_session(machine: Machine) -> SessionRecord:
 
 
 def _read_own_limits(machine: Machine) -> OwnLimits:
-    """Return the player's own limits; without any, an empty record."""
+    """Return the limits that the player has set for themselves; an empty record if there are none."""
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
-    """Return the whole minutes since the player's session began; 0 if the clock was set back."""
+    """Return the whole minutes since the player's session began; 0 if that time is in the future."""
     elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.since)
     return max(0, int(elapsed / timedelta(minutes=1)))
 
 
 def find_next_reminder_time(machine: Machine) -> datetime | None:
-    """Return when time alone will make a reminder due or end a pause of play; None if never."""
+    """Return the time at which the next time reminder or the end of a pause is due; None if neither will come."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
@@ -100,7 +101,7 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
 
 
 def _find_session_limits(machine: Machine) -> tuple[int | None, int | None]:
-    """Return the limits of the session in time (minutes) and in net cost (minor units); None: no such limit.
+    """Return the session's limits of time in minutes and of net cost in minor units; None: no such limit.
 
     Each is the lower of the profile's limit and the player's own.
     """
@@ -111,23 +112,23 @@ def _find_session_limits(machine: Machine) -> tuple[int | None, int | None]:
 
 
 def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
-    """Return the minute of the player's session at which the next time reminder falls due; None without time reminders.
+    """Return the minute of the session at which the next time reminder is due; None without time reminders.
 
-    The profile lists the steps between reminders; the last step repeats.
+    The profile lists the intervals between reminders; the last interval repeats.
     """
     steps, number = machine.profile.protection.remind_minutes, session.time_reminder_count + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
 def _count_time_reminders_due(machine: Machine, minutes: int) -> int:
-    """Return how many time reminders fall due within the first ``minutes`` of a player's session."""
+    """Return how many time reminders are due within the first ``minutes`` minutes of a player's session."""
     steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:
-    """Return the most urgent kind of reminder due to the player now; None if none is due or one is active already."""
+    """Return the most urgent kind of reminder that is due now; None if none is due or one is on display already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
@@ -184,9 +185,9 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether the session of a player who has left is still counted or has limits stored.
+    """Return whether the player has left and their session or their limits are still stored.
 
-    The player has left if no game, payment, credit or standing bet is left on the machine.
+    A player has left if no game, payment, credit or standing bet is left on the machine.
     """
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     is_in_use = any(
@@ -199,7 +200,7 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether the player may set the requested limit: it must be at least as strict as the present one.
 
-    Players must be allowed to set limits, and the player must have credits. To remove a limit (0) or to raise
+    The profile must let players set limits, and the player must have credits. To remove a limit (0) or to raise
     it, the player must wait for a new session.
     """
     request = event.read_payload(LimitRequest)
@@ -214,7 +215,10 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def show_reminder(machine: Machine, _: Event) -> None:
-    """Show the player the due reminder. It stays, also after a restart, until it is answered or the session ends."""
+    """Show the player the reminder that is due.
+
+    It stays on display, also after a restart, until the player dismisses it or the session ends.
+    """
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder was to be shown, but none is due")
@@ -256,7 +260,7 @@ def dismiss_reminder(machine: Machine, _: Event) -> None:
 
 
 def end_pause(machine: Machine, _: Event) -> None:
-    """End the pause of play at a player's limit: play may continue, and time and money are counted from zero."""
+    """End the pause of play at a player's limit: play may continue, and a new session is counted."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(
         PAUSE_OVER,

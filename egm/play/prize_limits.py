@@ -1,7 +1,7 @@
 """Computation of the largest prize of a game, which some jurisdictions limit.
 
-It searches a game's reel windows, which takes some seconds. It needs no package that is only installed in a
-laboratory. A machine stores the result (:mod:`egm.play.stored_prizes`).
+It searches all reel windows of a game, which takes some seconds, so a machine stores the result
+(:mod:`egm.play.stored_prizes`). It needs no laboratory packages.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,10 @@ Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-    """Return the largest prize and the cost of each way to bet on a game; the computation takes seconds."""
+    """Compute, in some seconds, the largest prize of each way to bet on a game.
+
+    A result has the prize in credits (None: no exact figure) and the cost of the bet in credits.
+    """
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
@@ -22,10 +25,10 @@ def compute_largest_win_cents(
 ) -> int | None:
     """Return the most that one game can win at a denomination within the bet limit, in minor units.
 
-    A larger bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is
-    never too low. At a table, bets of any cost may be placed together; no combination wins a greater multiple
-    of its cost than the best single bet. At least one bet must be within the limit. None means that a prize
-    has no exact figure.
+    None if a prize has no exact figure. ``prizes`` are the results of :func:`compute_largest_prizes`. A larger
+    bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is never too
+    low. At a table, no combination of bets wins a greater multiple of its cost than the best single bet. At
+    least one bet must be within the limit.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     laid_freely = bool(game.rules.list_spots())

@@ -1,11 +1,10 @@
 """Prizes in kind (merchandise): recorded by name, delivered by an attendant, and never counted as money.
 
-A game that won one ends in a hand-pay for the prize, in the same transaction that closes the game. The
-prize's stated value is recorded in separate accounts that no money can enter or leave: when the prize is
-handed over, no money meter moves, but the meter ``att_merchandise`` does. If the profile lets the player take
-the value instead, staff exchange the prize: one transaction reserves the money as the new hand-pay, and the
-next voids the older reservation. A power loss between the two leaves both reserved but only one of them owed
-(:func:`void_exchanged_reservation`).
+A game that wins one ends in a hand-pay for the prize. The prize's stated value is recorded in separate accounts
+that no money can enter or leave: when the prize is handed over, no money meter changes, only the meter
+``att_merchandise``. If the profile lets the player take the value instead, staff exchange the prize: one
+transaction reserves the money as a new hand-pay, and the next voids the hand-pay of the prize. After a power
+loss between the two, both are reserved but only the new one is owed (:func:`void_exchanged_reservation`).
 """
 
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- what was won
 def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
-    """Return the prizes in kind that a decided game has won, in order, as its definition states them."""
+    """Return the prizes in kind that a decided game has won, in order, with name and stated value."""
     names = () if game.outcome is None else game.outcome.merchandise
     if not names:
         return ()
@@ -63,7 +62,7 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
 
 
 def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
-    """Record the prizes in kind of a game in the register of wins, unless they are there already (FR68-20).
+    """Record a game's prizes in kind in the register of wins, unless they are there already (FR68-20).
 
     The record states machine, game, prize and stated value.
     """
@@ -90,7 +89,7 @@ def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 
 def prize_may_be_cash(machine: Machine, _: Event) -> bool:
-    """Return whether a prize in kind is owed and the player may take its value in money instead, by the profile."""
+    """Return whether a prize in kind is owed and the profile lets the player take its value in money instead."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         machine.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
@@ -99,7 +98,10 @@ def prize_may_be_cash(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(machine: Machine, event: Event) -> None:
-    """Exchange the owed prizes in kind for their stated value, which an attendant pays as part of a jackpot."""
+    """Exchange the owed prizes in kind for their stated value, which an attendant pays by hand.
+
+    Money that the same game won is paid with it.
+    """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
@@ -130,20 +132,20 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return the money transfer that replaces the transfer of a prize in kind; return any other transfer unchanged."""
+    """Return the money transfer that replaces ``flow`` if that is of a prize in kind; otherwise return ``flow``."""
     if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether prizes in kind were exchanged for money, but their older reservation is still open."""
+    """Return whether prizes in kind were exchanged for money, but the hand-pay of the prizes is still open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.replaced_reservation_id)
 
 
 def void_exchanged_reservation(machine: Machine, _: Event) -> None:
-    """Void the older reservation of prizes in kind that were exchanged for money.
+    """Void the hand-pay of prizes in kind that were exchanged for money.
 
     This happens directly after the exchange or, after a power loss, at the next start.
     """

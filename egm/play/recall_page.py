@@ -1,7 +1,7 @@
-"""Game recall pages: the last plays, each with all its data and a step-by-step replay of its picture.
+"""Game recall pages: the last plays, each with all its data and a step-by-step replay of its pictures.
 
-A play is replayed from its recorded draws and choices with the definition it was played with, as after a
-restart (E-01 to E-03). If it does not replay, the recorded outcome is shown.
+A play is replayed from its recorded draws and choices with the definition that it was played with, as after a
+restart (E-01 to E-03). If the replay fails, the recorded outcome is shown.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ _LISTED_PLAYS_MAX: Final = 50
 
 
 class RecallListPage(MenuPage):
-    """The service page of the last plays, newest first; an open play comes first."""
+    """The service page that lists the last plays, newest first; a play in progress comes first."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
@@ -78,14 +78,14 @@ class RecallListPage(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """One step of a recalled play: a decision with its options, or the outcome."""
+    """One step of a recalled play as a picture: a decision with its options, or the outcome."""
 
     display: dict[str, JSON]
     decision_kind: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
     seat: int = 0
-    """At a table with several seats, the seat whose player had to decide."""
+    """At a table with several seats, the number of the seat whose player had to decide."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class RecallPlayPage(MenuPage):
     play: Play
     steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
-    """For a round of several seats, the machine's player position at each seat."""
+    """For a round of several seats, the number of the machine's player position at each seat."""
     has_hidden_pictures: bool = False
     """Whether the pictures may show cards that the player at this screen must not see yet."""
     step_index: int = -1
@@ -155,7 +155,7 @@ class RecallPlayPage(MenuPage):
         return StayOnPage()
 
     def _replay(self) -> Replay:
-        """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""
+        """Return the current step of the recalled play as the screen draws it, with the mark RECALL."""
         step, game = self.steps[self.step_index], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
@@ -192,7 +192,7 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of the play's shared round; empty if only one position played."""
+    """Return the player position at each seat of the play's shared round; empty if only one position played it."""
     round_id = _read_start(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     games = ((_read_start(seat_play), seat_play.position) for seat_play in recent_plays)
@@ -200,7 +200,7 @@ def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
 
 
 def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
-    """Return whether the play is an undecided game of another position, which holds its own cards of a shared round."""
+    """Return whether the play is another position's open game in a shared round, whose cards must stay hidden."""
     game = _apply_later_steps(play)
     is_undecided = game.outcome is None and not play.end_kind
     return is_undecided and game.wager.seat is not None and play.position != machine.position.number
@@ -241,7 +241,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
 
 
 def _describe_play_state(play: Play) -> str:
-    """Return the key of the text for a play's state: open, void or ended."""
+    """Return the key of the screen text for a play's state: open, void or ended."""
     if not play.end_kind:
         return "open"
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
@@ -321,7 +321,7 @@ def _build_play_tables(
 
 
 def _find_decision_kind(step: ReplayStep | None) -> str:
-    """Return the kind of decision that the player had to make in a replayed step; empty without a decision."""
+    """Return the kind of decision that the player had to make in a step; empty if the step is the outcome."""
     return "" if step is None else step.decision_kind
 
 
@@ -330,7 +330,7 @@ def _format_answer_label(
 ) -> PageText:
     """Return the label of a recorded answer: its number and, in a shared round, the position that answered.
 
-    ``is_by_table``: the table answered for the position.
+    ``is_by_table``: the table gave the answer for the position.
     """
     position = None if step is None else positions.get(step.seat)
     if position is None:
@@ -340,12 +340,12 @@ def _format_answer_label(
 
 
 def _list_shown_steps(game: GameRecord) -> range:
-    """Return the range of the play's recorded answers to show; of a long feature, only the last answers (E-02)."""
+    """Return the indexes of the recorded answers to show; of a long play, only the last ones (E-02)."""
     return range(max(1, len(game.steps) - recall.STEPS_SHOWN), len(game.steps))
 
 
 def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
-    """Replay the play's steps from its records; if that fails, return the recorded outcome only."""
+    """Return the pictures of a play's steps by replaying its records; if that fails, only the recorded outcome."""
     game = _apply_later_steps(play)
     steps: list[ReplayStep] = []
     try:
@@ -364,7 +364,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
 
 
 def _build_step(conversation: GameConversation) -> ReplayStep:
-    """Return the current step of a replayed game: its final display, or the decision that the player had to make."""
+    """Return a replayed game's current picture: the final one, or the decision that the player had to make."""
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision

@@ -1,4 +1,4 @@
-"""Text for a recorded wager and its prizes, with the game's own names of modes, areas, spots and symbols."""
+"""Text for a recorded wager and its prizes, with the names of modes and symbols from the game's definition."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,8 +49,8 @@ def iter_wager_rows(
 ) -> Iterator[Label]:
     """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas, other seats' bets.
 
-    ``unit_cents`` is the value of a credit in minor units; ``positions`` has the player position at each seat
-    of a shared round.
+    ``unit_cents`` is the value of a credit in minor units; ``positions`` has the number of the player position
+    at each seat of a shared round.
     """
     presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     options = dict(wager.options)
@@ -90,7 +90,10 @@ def iter_wager_rows(
 def _iter_other_seats_rows(
     bets_by_seat: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
 ) -> Iterator[Label]:
-    """Yield a row with the total bet of each other seat of a shared round."""
+    """Yield a row with the total bet of each other seat of a shared round.
+
+    ``unit_cents`` is the value of a credit in minor units.
+    """
     for seat, bets in bets_by_seat.items():
         number = positions.get(int(seat), int(seat) + 1)
         yield (
@@ -175,7 +178,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
 
 
 def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> PageText:
-    """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if nowhere."""
+    """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if none applies."""
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
@@ -195,9 +198,9 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
 
 
 def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> PageText:
-    """Return the name of the entry, among a game's published ``entries``, whose ``key`` is ``value``.
+    """Return the name of the entry in ``entries`` whose value at ``key`` is ``value``.
 
-    If no entry matches, return the value itself.
+    ``entries`` is a list from the game's published presentation. If no entry matches, return ``value`` itself.
     """
     for entry in entries:
         entry_name = entry.get("names", entry.get("name"))
@@ -214,5 +217,5 @@ def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText
 
 
 def _list_betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the betting areas of a game's presentation: the areas of a wheel and the spots of a table."""
+    """Return the betting areas of a game's presentation: the areas of a wheel game and the spots of a table."""
     return [*presentation.get("areas", ()), *presentation.get("spots", ())]

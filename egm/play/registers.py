@@ -1,4 +1,4 @@
-"""The registers of play: prizes in kind, progressive wins, checked and void games, residual credit."""
+"""Declarations of play's registers: prizes in kind, progressive wins, checked and void games, residual credit."""
 
 from typing import Final
 

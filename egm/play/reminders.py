@@ -1,4 +1,4 @@
-"""The reminders service: raises the time-dependent events of :mod:`egm.play.player_protection`."""
+"""Background service that submits the time-dependent events of :mod:`egm.play.player_protection`."""
 
 import asyncio
 import contextlib
@@ -12,10 +12,10 @@ from egm.play.player_protection import find_next_reminder_time, session_is_over
 
 
 class Reminders:
-    """Service that submits the events of player protection when they are due.
+    """The background service that submits the events of player protection when they are due.
 
-    After every event, and as time passes, it checks whether a reminder is due, and whether a pause of play or
-    a player's session has ended.
+    After every event, and as time passes, it checks whether a reminder is due, and whether a pause of play or a
+    player's session has ended.
     """
 
     name = "protection"
@@ -27,7 +27,10 @@ class Reminders:
         self._session_over_since_ns: int | None = None
 
     async def run(self) -> None:
-        """Check for due reminders to the player after every event, and at the time the next reminder or end is due."""
+        """Check after every event, and at the time when the next one is due, whether an event must be submitted.
+
+        The events are: end of a pause, reminder, end of a session.
+        """
         while True:
             self._news.clear()
             self._submit_due_events()
@@ -38,7 +41,7 @@ class Reminders:
                     await self._news.wait()
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Check again which events are due: the end of a pause, a reminder, or the end of a session."""
+        """Check again which events are due, because an event has changed the machine."""
         self._news.set()
 
     def _submit_due_events(self) -> None:
@@ -58,15 +61,15 @@ class Reminders:
             self._context.submit_event(Event(event_type))
 
     def _compute_gap_seconds_left(self) -> float:
-        """Return the seconds until a player without credit counts as having left; negative if that time has passed."""
+        """Return the seconds until a player without credit counts as having left; negative if they do already."""
         absent_ns = self._context.clock.monotonic_ns() - (self._session_over_since_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the passing of time makes a player-protection event due; None if never.
+        """Return the seconds until the next player-protection event is due; None if time alone makes none due.
 
-        An event that is due already, but not accepted in the machine's present state (a reminder while a door
-        is open), waits for the event that changes the state.
+        An event that is due but not accepted in the present state, such as a reminder while a door is open,
+        does not count: it waits for the event that changes the state.
         """
         waits = []
         if (at := find_next_reminder_time(self._machine)) is not None:

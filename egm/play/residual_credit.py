@@ -1,7 +1,7 @@
-"""Residual credit, too small to play or pay out: it is given up or staked on one draw, if the profile offers that.
+"""Residual credit, too small to play or pay out: the player may give it up or stake it, as the profile allows.
 
-A residual of *n* minor units is staked to win *m* minor units, the smallest amount that can be played or paid
-out, with the chance *n* in *m*. The return is therefore exactly 100 %. Stake and win have separate meters (NZ
+A residual of *n* minor units is staked with the chance *n* in *m* to win *m* minor units, the smallest amount
+that can be played or paid out. The return is therefore exactly 100 %. Stake and win have separate meters (NZ
 1.22.40; Annex D), and the draw is in the journal.
 """
 
@@ -25,7 +25,7 @@ RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 
 def build_residual_view(machine: Machine) -> Residual | None:
-    """Return the residual credit and what the player may do with it, or None if the profile offers nothing."""
+    """Return for the screen the residual credit and what the player may do with it; None if nothing."""
     is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
     if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
         return None

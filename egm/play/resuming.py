@@ -1,4 +1,4 @@
-"""Resume the open game after a restart, a door opening or a tilt: it is replayed from its record, not drawn again."""
+"""Resuming of the open game after a restart, a door opening or a tilt, by replaying its record without new draws."""
 
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
@@ -14,27 +14,27 @@ from egm.play.showing import send_screen_update
 
 
 def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the replayed game (GameConversation) is still in memory although it is no longer shown."""
+    """Return whether a game that is no longer on display is still in memory (as a GameConversation)."""
     return machine.component(GameInProgress).conversation is not None
 
 
 def end_conversation(machine: Machine, _: Event) -> None:
-    """Remove the replayed game from memory, so that screen messages about a game no longer shown are ignored."""
+    """Remove the game from memory, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).conversation = None
 
 
 def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the open game must be replayed into memory, after a restart, a door opening or a tilt."""
+    """Return whether the open game is not in memory and must be replayed, as after a restart, door opening or tilt."""
     return machine.component(GameInProgress).conversation is None
 
 
 def resume_open_game(machine: Machine, _: Event) -> Event | None:
-    """Resume the open game from its record and show it again, or return a fault event if it cannot be resumed.
+    """Replay the open game and show it again; return a fault event if that is not possible.
 
     A decided game is shown and paid as recorded, even if its definition has changed. If its draws no longer
-    give the recorded outcome, the difference is recorded for staff to investigate. An undecided game
-    continues with the definition it started with. If it cannot, it is defective: the machine tilts until it
-    can continue, or until staff rule on it.
+    give the recorded outcome, the difference is recorded for staff to investigate. An undecided game continues
+    with the definition it started with. If it cannot be replayed, it is defective: the machine tilts until it
+    can be replayed, or until staff rule on it.
     """
     try:
         game = require_open_game(machine)
@@ -46,9 +46,9 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
 
 
 def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | UnreplayableGame":
-    """Return the open game replayed from its record, or as its outcome was recorded.
+    """Return the open game replayed from its record; a decided one that cannot be replayed, as recorded.
 
-    Only a decided game may be shown as recorded. Raises one of :data:`REPLAY_ERRORS` for an undecided game.
+    Raises one of :data:`REPLAY_ERRORS` if an undecided game cannot be replayed.
     """
     try:
         return replay_game(find_definition(machine, game.game), game)
@@ -61,10 +61,7 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation 
 
 
 def _record_replay_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
-    """Record, unless done already, that the draws of a decided game do not give its outcome.
-
-    It is paid as recorded.
-    """
+    """Record, once, that replaying a decided game's draws did not give its outcome; it is paid as recorded."""
     entry_id = f"{game.play_id}.differs"
     if not machine.journal.has_transaction(entry_id):
         machine.post(

@@ -1,11 +1,11 @@
-"""Game rounds: each is decided and durable before it is shown, and never decided twice.
+"""Start and continuation of a game: each step is decided and recorded before it is shown, and never decided twice.
 
-``start_game`` draws every number of the first step, evaluates it, and journals wager, draws and outcome as
-one transaction; only then is the screen updated. An answer is handled the same way: its stake, the choice and
-the numbers drawn for it are one transaction, so that no stake is ever recorded without its card. The end of a
-game is in :mod:`egm.play.endings`. Until then the game is stored under :attr:`PlayKey.GAME`, and a restart
-replays it from its recorded draws (:mod:`egm.play.resuming`): the same numbers, the same outcome, the same
-picture.
+``start_game`` draws every number of the first step, evaluates the step, and records wager, draws and outcome in
+one transaction; only then is the screen updated. An answer of the player is handled in the same way: what it
+adds to the stake, the choice, and the numbers drawn for it are one transaction, so that no stake is recorded
+without its card. The end of a game is in :mod:`egm.play.endings`. Until then the game is stored under
+:attr:`PlayKey.GAME`, and a restart replays it from its recorded draws with the same result
+(:mod:`egm.play.resuming`).
 """
 
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -68,7 +68,7 @@ def bet_is_covered(machine: Machine, _: Event) -> bool:
 
 @refusal_code("raises_are_covered")
 def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
-    """Return whether the credits cover the selected bet and the raises that the certified strategy may need."""
+    """Return whether the credits cover the selected bet and all raises that the game's certified strategy may make."""
     bet = find_bet_in_force(machine)
     return bet is not None and bet.bet_cents + bet.reserve_cents <= machine.credit_cents
 
@@ -79,7 +79,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
-    """Return whether the choice needs no random number (such as collecting a win), or the generator is in service."""
+    """Return whether the chosen answer can be processed: it draws no number, or the generator is in service."""
     choice = event.read_payload(ChoiceRequest)
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
@@ -89,7 +89,7 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
 
 
 def can_collect_win_without_draw(machine: Machine) -> bool:
-    """Return whether some answer to the open game's decision would end it with a win, without any further draw."""
+    """Return whether the player can end the open game with a win by an answer that draws no number."""
     game = find_open_game(machine)
     if game is None:
         return False
@@ -99,9 +99,9 @@ def can_collect_win_without_draw(machine: Machine) -> bool:
 
 
 def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
-    """Return the open game's answers that draw no number, with their outcomes.
+    """Return the answers to the open game's decision that draw no number, each with the outcome that follows.
 
-    None if a real wheel decides the game.
+    Empty if a real wheel decides the game.
     """
     game = find_open_game(machine)
     if game is None or is_decided_by_wheel(machine):
@@ -113,7 +113,7 @@ def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, O
 
 @refusal_code("answer_is_in_time")
 def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
-    """Return whether the table has not already given the answer that the player sends, because their time was up."""
+    """Return whether the player's answer is in time: the table has not answered for them yet."""
     game = find_open_game(machine)
     is_overdue = game is not None and machine.component(PositionRounds).overdue_play_id == game.play_id
     return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
@@ -121,7 +121,7 @@ def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
 
 @refusal_code("turn_is_yours")
 def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
-    """Return whether the player answers a decision of their own; True if no decision is pending."""
+    """Return whether the pending decision is for this position's player; True if none is pending."""
     conversation = machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
@@ -129,23 +129,22 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
 
 
 def _is_answered_by_player(event: Event) -> bool:
-    """Return whether an answer comes from the player, not from a real wheel or the table."""
+    """Return whether the event is an answer of the player, not of a real wheel or of another seat."""
     choice = event.read_payload(ChoiceRequest)
     return choice.spin is None and choice.seat is None
 
 
 def _has_pending_decision(machine: Machine) -> bool:
-    """Return whether the open game waits for a decision of this position's seat."""
+    """Return whether the open game waits for a decision of this position's player."""
     game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     return game is not None and decision is not None and decision.seat == (game.wager.seat or 0)
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the open game's decision has this option, and the sender of the event may choose it.
+    """Return whether the open game's decision has the chosen option, and its sender may answer this decision.
 
-    The player, a real wheel and another seat of a shared round may each answer only decisions addressed to
-    them.
+    The player, a real wheel and another seat of a shared round may each answer only their own decisions.
     """
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
@@ -156,13 +155,13 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 
 def is_waiting_for_wheel(machine: Machine) -> bool:
-    """Return whether the open game waits for a real wheel's number and none is recorded for its spin."""
+    """Return whether the open game waits for the number of a real wheel, and that is not recorded yet."""
     game = find_open_game(machine)
     return game is not None and is_decided_by_wheel(machine) and read_recorded_number(machine, game) is None
 
 
 def is_decided_by_wheel(machine: Machine) -> bool:
-    """Return whether the open game is decided by a real wheel whose number it has not taken yet."""
+    """Return whether a real wheel decides the open game, and its number has not been applied to the game yet."""
     game = find_open_game(machine)
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False
@@ -173,14 +172,14 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 
 @refusal_code("choice_is_covered")
 def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
-    """Return whether the credits and the profile's limits allow the amount that the choice adds to the stake."""
+    """Return whether the credits and the profile's limits allow the amount that the answer adds to the stake."""
     decision = find_pending_decision(machine)
     return decision is not None and event.read_payload(ChoiceRequest).value in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_game(machine: Machine, _: Event) -> None:
-    """Start a game: draw and evaluate its first step, journal the wager and the result, then show the result."""
+    """Start a game: draw and evaluate its first step, record the wager and the result, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = find_bet_in_force(machine)
     if bet is None:
@@ -297,19 +296,19 @@ def continue_game(machine: Machine, event: Event) -> None:
 
 
 class _UnavailableGenerator:
-    """Substitute for the generator in a step that draws no number; it works after the generator has failed."""
+    """Substitute for a generator that has failed, for steps that draw no number."""
 
     draws: tuple[()] = ()
 
     def below(self, bound: int, purpose: str = "") -> int:
-        """Refuse to draw a number: raise OutOfService, because the generator has failed."""
+        """Raise OutOfService, because the generator has failed."""
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 
 def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
-    """Return the generator's next step.
+    """Return the generator for the next step, as a context manager.
 
-    While the generator is out of service, return a substitute that fails on any draw.
+    While the generator is out of service, it is a substitute that raises an error on any draw.
     """
     is_chance_ready = chance_is_ready(machine)
     return (
@@ -326,12 +325,12 @@ def take_step(
     progressive_round: ProgressiveRound,
     recorded_step: RecordedStep | None,
 ) -> RecordedStep:
-    """Take the next step of the game and return it with its draws.
+    """Perform the next step of the game, and return its record with the numbers drawn.
 
-    ``recorded_step`` is the same step as recorded by another seat of the round, if any; its numbers are then used.
-    In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn. In the
-    step that decides the game, the levels that were hit are locked. If the generator fails before anything is
-    written, a CHANCE_FAILED event is processed in place of the present one.
+    ``recorded_step`` is the same step if another seat of the round has recorded it; its numbers are then used.
+    In a game's first step, the wager feeds its progressive levels and mystery prizes are drawn; in its last,
+    the hits of the levels are recorded. If the generator fails before anything is recorded, a CHANCE_FAILED
+    event replaces the present one.
     """
     try:
         with _open_next_step(machine) as step:
@@ -354,7 +353,10 @@ def take_step(
 
 
 def _take_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:
-    """Take a game's next step with the recorded draws. Raises InvariantError if the game would have drawn others."""
+    """Perform a game's next step with the recorded draws.
+
+    Raises InvariantError if the game would have drawn other numbers.
+    """
     numbers = ReplayDraw(recorded_step.draws)
     try:
         conversation.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))

@@ -1,4 +1,4 @@
-"""Rulings on a game that cannot end: forfeited as disrupted, or its wager refunded (Québec ss. 94-95)."""
+"""Rulings of two people on a game that cannot end: its stake is forfeited or refunded (Québec ss. 94-95)."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from paytables import Settlement
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("game_is_forfeit")
 def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
-    """Return whether staff may forfeit the open game, which a player has disrupted.
+    """Return whether staff may declare that the stake of the open game, which a player has disrupted, is forfeited.
 
     The profile must allow it, and the form must state a reason.
     """
@@ -46,12 +46,12 @@ def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
-    """Return whether the open game cannot be resumed, or has won nothing and lacks a number it needs."""
+    """Return whether the open game cannot be replayed, or lacks a number that it needs and has won nothing."""
     return _may_declare_void(machine, Ruling.DEFECT)
 
 
 def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
-    """Return whether the open game may be declared void with this ruling."""
+    """Return whether two people may declare the open game void for the reason ``ruling``."""
     game = find_open_game(machine)
     if game is None:
         return False
@@ -68,7 +68,7 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
 
 
 def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the game's next step is recorded already: as a wheel's number or as another seat's step."""
+    """Return whether the game's next step is recorded already, by a real wheel's number or by another seat."""
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
@@ -76,7 +76,8 @@ def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool
 def game_waits_for_staff(machine: Machine, event: Event) -> bool:
     """Return whether the open game waits for a ruling of staff.
 
-    It lacks a number from the failed generator or from the wheel, or its round was declared void.
+    That is so if the number that it needs next cannot be drawn or the wheel has not reported it, or if its
+    shared round was declared void.
     """
     game = find_open_game(machine)
     return (
@@ -87,36 +88,39 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
 
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
-    """Return whether the open game needs a number and the generator has failed."""
+    """Return whether the open game needs a random number while the generator is out of service."""
     return not chance_is_ready(machine) and _is_next_number_missing(machine)
 
 
 def _is_next_number_missing(machine: Machine) -> bool:
-    """Return whether the open game is undecided and its next number is not recorded yet."""
+    """Return whether the open game is undecided and its next number or step is not recorded."""
     game = find_open_game(machine)
     return game is not None and game.outcome is None and not _is_next_step_or_number_recorded(machine, game)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def forfeit_game(machine: Machine, event: Event) -> None:
-    """Declare a disrupted game void without refund (Québec s.94)."""
+    """Declare void the open game that a player has disrupted; its stake is forfeited (Québec s.94)."""
     void_game(machine, refund=False, ruling=Ruling.DISRUPTED, **build_ruling_details(machine, event))
 
 
 def refund_game(machine: Machine, event: Event) -> None:
-    """Declare void a game that the machine cannot finish; the profile states whether stakes return (Québec s.95)."""
+    """Declare void the open game that the machine cannot finish (Québec s.95).
+
+    The profile states whether its stake is refunded.
+    """
     refund = machine.profile.pay_out.defect == "refund"
     void_game(machine, refund=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 
 
 def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: Any) -> None:
-    """Close the open game; with ``refund``, return its undecided stakes.
+    """End the open game as void; with ``refund``, return its undecided stakes.
 
-    Each stake goes back to the kind of credit it came from, and progressive levels that were hit get their
-    amounts back. Table bets that the game has already decided stay decided, and their wins are paid; the
-    table stays as it was before the game. The entry records who ruled and why, and what the record contained:
-    whether the game was decided, and what it had won. ``details`` are those of the ruling
-    (:class:`egm.staff.records.RulingDetails`).
+    Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
+    their levels. Table bets that the game has already settled stay settled, and their wins are paid; the
+    table's state stays as before the game. The entry names the persons and the reason, and states whether the
+    game was decided and what it had won. ``details`` are the fields of
+    :class:`egm.staff.records.RulingDetails`.
     """
     game = find_open_game(machine)
     if game is None:
@@ -157,7 +161,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
 def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided_bets: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return the transfers that settle a void game: the refund of undecided stakes, and the pay of decided bets."""
+    """Return two groups of transfers for a void game: the refund of undecided stakes, and the pay of settled bets."""
     unit_cents, stakes = game.denomination_cents, list_stakes(machine, game)
     decided_cents = sum(settlement.staked for settlement in decided_bets) * unit_cents
     push_cents = (

@@ -1,8 +1,8 @@
-"""A round shared by several seats: each number is drawn once, each decision answered once, and every game records all.
+"""A round shared by several seats: each number is drawn once and recorded in the game of every seat.
 
-Each seat's game record contains the whole round. The first game to reach a step draws its numbers and records
-them; the others take the recorded step. After a power loss the journal shows how far the most advanced game
-had progressed, so that no card is drawn twice.
+Each seat's game record contains the steps of the whole round. The first game to reach a step draws its numbers
+and records them; the games of the other seats then record the same step. After a power loss the game with the
+most steps shows how far the round had come, so that no card is drawn twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,42 +22,42 @@ from paytables import Decision, Wager
 
 @dataclass(slots=True)
 class SharedRound:
-    """A round shared by several seats: the wager of each seat, and every step that any of its games has recorded."""
+    """A round shared by several seats: the wager of each seat, and every step that one of their games has recorded."""
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[RecordedStep] = field(default_factory=list)
 
     def find_step(self, number: int) -> RecordedStep | None:
-        """Return the step with this number, or None if no seat's game in the shared round has recorded it yet."""
+        """Return the step with the index ``number``, or None if no seat's game has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: RecordedStep) -> None:
-        """Store step ``number`` of the round, as one of its games has recorded it; ignore a step stored already."""
+        """Store the step with the index ``number``, as recorded by a game of the round; do nothing if it is there."""
         if number == len(self.steps):
             self.steps.append(step)
 
 
 @dataclass(slots=True)
 class PositionRounds:
-    """The shared rounds of this player position: the round that is starting, and that of the present or last game."""
+    """The shared rounds of one player position: the one that is starting, and that of its open or last game."""
 
     starting_round: SharedRound | None = None
-    """While a game starts: its shared round, or None if the position plays alone."""
+    """While a game starts: its shared round; None if the position plays alone."""
 
     seat_number: int = 0
     """The position's seat in the round."""
 
     current_round: SharedRound | None = None
-    """The shared round of the open game, or else of the last game."""
+    """The shared round of the open game, or of the last game if none is open."""
 
     overdue_play_id: str = ""
-    """The play in which the table gave this position's last answer, because its time was up; empty if it gave none."""
+    """The id of the game in which the table gave this position's last answer, because its time was up; else empty."""
 
 
 @dataclass(slots=True)
 class RoundVoidCache:
-    """Cache of whether the round of the play ``play_id`` is void, as of the journal entry ``sequence``."""
+    """Cached answer to whether the round of game ``play_id`` is void, as of journal entry number ``sequence``."""
 
     play_id: str = ""
     sequence: int = 0
@@ -67,8 +67,8 @@ class RoundVoidCache:
 def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
-    None means that the game is played alone, or that the steps of its round have not been collected since the
-    machine's start.
+    None if the game is played alone, or if :meth:`collect_round` has not been called since the start of the
+    machine.
     """
     shared = machine.component(PositionRounds).current_round
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
@@ -77,8 +77,8 @@ def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[Machine]) -> SharedRound:
     """Return the open game's shared round with every step that any of its games has recorded so far.
 
-    The steps are read from the machines of the other positions (``other_machines``) if those have the round in
-    memory, otherwise from the journal.
+    The steps are taken from memory if a position (``machine`` or ``other_machines``) has them there, otherwise
+    from the journal.
     """
     machines = (machine, *other_machines)
     shared_rounds = (find_shared_round(position, game) for position in machines)
@@ -98,12 +98,12 @@ def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[M
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
-    """Return the steps of the most advanced game in this game's round, as this machine's journal records them."""
+    """Return the steps of that game of the round which has recorded most, from this machine's journal."""
     return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
 
 
 def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
-    """Return, by play id, the recorded steps of each game of this game's round, from the journal.
+    """Return the recorded steps of each game of this game's round, by play id, from the journal.
 
     Games without any answer are left out.
     """
@@ -122,10 +122,10 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
 
 
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
-    """Return whether another game of the open game's round was declared void, so that the round is over.
+    """Return whether the open game's round is over because another game of it was declared void.
 
-    A void game ends the round only if the players win each other's stakes, because its stakes are no longer
-    there to be won. If another seat was ahead of the void game, the round continues as recorded.
+    That is so only if the players win each other's stakes: those of the void game can no longer be won. If
+    another seat had recorded more steps than the void game, the round continues as recorded.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
@@ -135,7 +135,7 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
 
 
 def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the journal shows that a game of this game's round was declared void, which ends the round."""
+    """Return whether the journal shows that a game of this game's round was declared void and so ended the round."""
     start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
     voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
     if not voids:
@@ -150,16 +150,16 @@ def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
 
 
 def _read_voided_play_id(entry: StoredEntry) -> str:
-    """Return the play that a journal entry declares void."""
+    """Return the id of the game that a journal entry declares void."""
     return from_json(GameVoid, entry.record, f"entry {entry.sequence}, {entry.kind}").play_id
 
 
 def _iter_steps_of_round(
     machine: Machine, game: GameRecord, play_id: str, plays: Mapping[str, tuple[RecordedStep, ...]]
 ) -> Iterator[tuple[RecordedStep, ...]]:
-    """Yield the steps of a play in the journal if the play belongs to this game's round.
+    """Yield the steps of the game ``play_id`` from the journal if it belongs to the round of ``game``.
 
-    ``plays`` has the steps of plays that were read already, by play id.
+    ``plays`` has the steps of games that were read already, by play id.
     """
     with suppress(KeyError):  # a play whose start is lost
         beginning = find_first_entry(machine, play_id)[1]
@@ -168,7 +168,7 @@ def _iter_steps_of_round(
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
-    """Return whether another seat of the shared round has recorded the next step of this game."""
+    """Return whether another seat of the shared round has recorded the step that is next in this game."""
     if game.wager.seat is None:
         return False
     common_round = find_shared_round(machine, game)
@@ -177,7 +177,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
-    """Return whether another seat has already recorded this answer, so that it draws no new numbers."""
+    """Return whether another seat's game has recorded this answer already, so that it draws no new numbers."""
     game = find_open_game(machine)
     round_ = None if game is None else find_shared_round(machine, game)
     recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))
@@ -185,10 +185,10 @@ def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
 
 
 def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
-    """Return whether this player position may answer the decision of a shared round.
+    """Return whether this position may answer the decision of a shared round.
 
-    The player may answer for their own seat; the table passes on the answers of other seats. A game that is
-    behind the others of its round must first take the steps they have recorded.
+    A player answers only for their own seat; the table passes on the answers of the other seats. A game with
+    fewer steps than others of its round must first record their steps.
     """
     game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).seat
     if game is None or (game.wager.seat is None and answering_seat is None):

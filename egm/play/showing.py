@@ -17,7 +17,7 @@ from paytables import DECISION_OF_WHEEL, Decision, Settlement
 def find_pending_decision(machine: Machine) -> Decision | None:
     """Return the open game's pending decision, or None.
 
-    It has only the options that the player's credits and the profile's limits allow.
+    Options that the player's credits or the profile's limits do not allow are left out.
     """
     game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
@@ -32,7 +32,10 @@ def find_pending_decision(machine: Machine) -> Decision | None:
 
 
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
-    """Return the screen message for the open game, or None if there is nothing to show."""
+    """Return the screen message for the open game, or None if there is nothing to show.
+
+    ``resumed``: the game is shown again, without animation.
+    """
     game = find_open_game(machine)
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
@@ -73,7 +76,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
 
 
 def list_answer_costs(decision: Decision) -> dict[str, int]:
-    """Return what each option of a decision costs the player, in credits, without the options that cost nothing.
+    """Return the cost of each option of a decision in credits, by option; free options are left out.
 
     The cost is what the answer adds to the stake; in a poker room, what it moves from the table stakes to the
     pot.
@@ -84,7 +87,7 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
 
 
 def _is_decision_of_this_position(game: GameRecord, decision: Decision) -> bool:
-    """Return whether the player at this position answers the decision, as opposed to a wheel or another seat."""
+    """Return whether this position's player makes the decision, not a wheel or another seat."""
     return decision.kind != DECISION_OF_WHEEL and decision.seat == (game.wager.seat or 0)
 
 
@@ -96,7 +99,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
 
 
 def _list_new_cues(conversation: GameConversation | UnreplayableGame | None) -> tuple[dict[str, JSON], ...]:
-    """Return the game's animation cues since the last screen message as JSON."""
+    """Return the game's animation cues since the last screen message, as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)
 

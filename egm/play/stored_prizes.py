@@ -1,8 +1,7 @@
-"""The largest prizes of games, computed once per game definition and stored in the journal.
+"""Storage of the largest prizes of games: computed once per game definition and stored in the journal.
 
-A stored result is chained and signed like every journal entry. It is stored under the digests of the
-definition and of the code that computed it; if either changes, it is computed again. (Returns are computed at
-every start: see :mod:`egm.play.installed_games`.)
+A result is stored under the digest of the definition, with the digest of the code that computed it; if either
+changes, it is computed again. (Returns are computed at every start: see :mod:`egm.play.installed_games`.)
 """
 
 import hashlib
@@ -20,14 +19,17 @@ from paytables import Game
 
 
 def cache_prizes_in_journal(journal: Journal, compute_prizes: Prizes = compute_largest_prizes) -> Prizes:
-    """Return a function that gives the results of ``compute_prizes``, stores them in the journal and reuses them.
+    """Return a function that computes largest prizes with ``compute_prizes`` and stores the results in the journal.
 
-    A stored result is valid for one definition and one version of the code.
+    A stored result is used again for the same game definition and the same version of the code.
     """
     code = compute_code_digest()
 
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-        """Return the stored prizes of a game; if this version of the code has stored none, compute and store them."""
+        """Return the largest prizes of a game: the stored ones, or else newly computed and stored.
+
+        For each way to bet: the prize in credits (None: no exact figure) and the cost in credits.
+        """
         key = f"{PlayKey.EXAMINED}{game.digest}"
         stored_record: Any = journal.state(key)
         if stored_record is not None and stored_record["code"] == code:

@@ -1,4 +1,4 @@
-"""State-table rules of standing bets: taken down at a cash-out, played on, or returned."""
+"""State-table rules of standing bets: taken down at a cash-out, decided by further rounds, or returned."""
 
 from typing import Final
 

@@ -1,10 +1,9 @@
-"""Standing bets, left on a table between two games: what happens to them when the player leaves or play must stop.
+"""Standing bets on a table between two games, and what happens to them when the player leaves or play must stop.
 
-Standing bets are wagered and belong to the player until a round decides them. Bets that the game's rules
-allow to be taken down are returned at a cash-out. Others (a pass line with its point) are played on at no
-cost: the machine shows a notice, and pays when they are decided. If play is not possible, because of a fault
-or because the profile has paused the player, all bets are returned. Nothing is drawn here, and no bet is lost
-by leaving.
+Standing bets are wagered, and belong to the player until a round decides them. Bets that the game's rules allow
+to be taken down are returned at a cash-out. Others, such as a pass line bet with its point, must be decided by
+further rounds, which cost nothing: the machine shows a notice. If play is not possible, because of a fault or a
+pause of play, all bets are returned. Nothing is drawn here, and no bet is lost by leaving.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,9 +35,9 @@ from paytables import Game, Spot
 def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     """Return what the screen shows of the selected game's table.
 
-    The result is the standing credits by spot, the spots that accept no bet, and the table's state as the
-    game defines it. The state's key ``spots`` has each value of a spot that now differs from the published
-    layout. A value can differ because of the table's state, or because of the profile's limit on a round.
+    The result has the standing credits by spot, the ids of the spots that accept no bet, and the table's state
+    as the game defines it. That state's ``spots`` lists the odds and limits of spots that now differ from the
+    published layout, because of the table's state or the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
@@ -72,9 +71,9 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
 
 
 def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
-    """Yield the spots on which this position cannot bet because of the hand to which they belong.
+    """Yield the ids of the spots for bets on another player's hand that this position cannot use.
 
-    The hand is this position's own, or that of a seat that the machine does not have.
+    They are the spot of its own hand, and those of seats that the machine does not have.
     """
     own_seat, seats = machine.position.number - 1, machine.position.position_count
     for spot in spots:
@@ -83,7 +82,7 @@ def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator
 
 
 def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
-    """Return a bet spot's current odds and limits for the screen; ``highest_bets`` are limits by spot, in credits."""
+    """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
     return SpotNow(
         odds=spot.odds,
         least=spot.least,
@@ -95,13 +94,13 @@ def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
 
 # ---------------------------------------------------------------------------------------------- guards
 def bets_stand(machine: Machine, _: Event) -> bool:
-    """Return whether bets stand on some table while no game is open."""
+    """Return whether there are standing bets on some table while no game is open."""
     return bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 @refusal_code("bets_may_leave")
 def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
-    """Return whether some standing bets can be returned, because the game's rules allow it or play is not possible."""
+    """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
         for table in list_standing_tables(machine)
@@ -109,9 +108,10 @@ def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
 
 
 def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
-    """Return whether bets are left that no player can continue.
+    """Return whether there are bets that no player can continue.
 
-    Either bets stand on a table whose game has changed, or chips were left by a player without credit.
+    They are standing bets of a game whose definition has changed, or chips placed by a player who has no credit
+    left.
     """
     has_orphaned_table = bets_stand(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_standing_tables(machine)
@@ -121,7 +121,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
-    """Return to the player the standing bets that the rules allow to be taken down; return the cash-out event."""
+    """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
     for table in list_standing_tables(machine):
         if _is_table_playable(machine, table):
             _return_removable_bets(machine, table)
@@ -131,15 +131,15 @@ def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
 
 
 def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
-    """Return all standing bets to the player because the machine cannot play; return the event that then cashes out."""
+    """Return all standing bets to the player, as play is not possible; return the cash-out event to process next."""
     return return_bets_before_event(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
 def return_bets_before_event(machine: Machine, event: Event) -> Event:
-    """Return all standing bets to the credits; then return the submitted event, to be processed afterwards.
+    """Return all standing bets to the credits, and return the submitted event, to be processed next.
 
-    The player of the bets has left. So the event applies to the credits including the bets, and the next
-    player finds no bets.
+    The player has left. So the event applies to credits that include the bets, and the next player finds no
+    bets.
     """
     for table in list_standing_tables(machine):
         _return_all_bets(machine, table, "stopped")
@@ -147,10 +147,10 @@ def return_bets_before_event(machine: Machine, event: Event) -> Event:
 
 
 def notify_bets_stay(machine: Machine, _: Event) -> None:
-    """Show a notice that the standing bets cannot be taken down and are played on at no cost.
+    """Show a notice that the standing bets cannot be taken down and are decided by further rounds at no cost.
 
-    The notice states the bets of the selected game. If only another game has standing bets, the notice states
-    the bets of that game and names it, because playing the selected game would not decide them.
+    The notice states the selected game's bets. If only another game has standing bets, it states those and
+    names that game.
     """
     tables, selected_id = list_standing_tables(machine), machine.selection.game_id
     table = next((record for record in tables if record.game.id == selected_id), tables[0])
@@ -163,11 +163,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
-    """Return the bets of tables whose game has changed, and clear the chips of a player who has left.
-
-    Chips that are placed but not staked are cleared when no credit is left, so that the next player does not
-    find them.
-    """
+    """Return standing bets of games whose definition has changed, and clear chips that a player without credit left."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in list_standing_tables(machine):
@@ -179,10 +175,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
-    """Return the game of a table, in the recorded state of the table.
-
-    Return None if the game is not installed any more at the denomination of the bets.
-    """
+    """Return the table's game in its stored state; None if it is not installed at the denomination of the bets."""
     resident, game_id = machine.component(InstalledGames), table.game.id
     installed = resident.games_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
@@ -210,7 +203,7 @@ def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
 
 
 def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
-    """Return the credits that the table's game returns for bets that may be taken down now."""
+    """Return how many credits the player would get back by taking down all bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     return (
         0
@@ -248,10 +241,10 @@ def _post_returned_bets(
     *,
     commission_cents: int = 0,
 ) -> None:
-    """Record the bets returned from a table, and the table with the bets that stay.
+    """Record that bets were returned from a table.
 
-    ``returned_cents`` is the amount returned, ``remaining_table_state`` the state of the table afterwards.
-    ``commission_cents`` is the part of the bets taken down that the operator keeps, such as a commission paid
+    ``returned_cents`` is the amount returned, ``remaining_table_state`` the state of the table with the bets
+    that stay. ``commission_cents`` is what the operator keeps of the bets taken down, such as a commission paid
     when the bet was made.
     """
     stays_cents = table.standing_cents - returned_cents - commission_cents

@@ -1,9 +1,10 @@
 """The charge for the time played at a poker room's table (Québec by-law, s. 67.108).
 
-The room's definition may state a charge (``[time_charge]``): an amount from each player for each period of play. The
-first game that starts without time paid for at this table takes the charge, after its table stakes, and pays for
-the period that begins then. A player who does not have both is not dealt in. Promotional credit that can only be
-played pays no charge. If power is lost between the start of the game and the charge, the next game takes it.
+The definition of a poker room may state a charge (``[time_charge]``): an amount that each player pays for each
+period. A game takes the charge if the player's paid time at this table has ended; the new period begins at its
+start. The game's table stakes come first; a player whose credit does not cover both is not dealt in.
+Promotional credit that can only be played does not pay the charge. If power is lost between the start of the
+game and the charge, the next game takes it.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ TIME_CHARGE_ACCOUNT: Final = "house:time_charge"
 
 
 def find_due_charge(machine: Machine) -> TimeCharge | None:
-    """Return the charge that the next game of the selected table takes, or None if none is due."""
+    """Return the time charge that the next game at the selected table takes, or None if none is due."""
     game = machine.games.get(machine.selection.game_id)
     charge = None if game is None else game.rules.time_charge
     if game is None or charge is None:
@@ -42,7 +43,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
 
 @refusal_code("time_charge_is_covered")
 def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
-    """Return whether the player's money covers the selected bet and the charge that is due."""
+    """Return whether the player's money covers the selected bet and the time charge that is due, if any."""
     charge, bet = find_due_charge(machine), find_bet_in_force(machine)
     if charge is None or bet is None:
         return True
@@ -51,9 +52,9 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
 
 
 def collect_time_charge(machine: Machine, game: GameRecord) -> None:
-    """Take the charge that is due for the game that has just started, and record the time that it pays for.
+    """If a time charge is due for the game that has just started, take it and record the time that it pays for.
 
-    The period begins at the time of the entry that started the game. The charge counts towards the session's cost.
+    The period begins at the start of the game. The charge counts towards the cost of the player's session.
     """
     charge = find_due_charge(machine)
     if charge is None:
@@ -82,7 +83,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
 
 
 def iter_time_charge_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the message that the next game takes a charge, while one is due and the player has credit."""
+    """Yield a notice that the next game takes a time charge, if one is due and the player has credit."""
     charge = find_due_charge(machine)
     if charge is not None and machine.credit_cents:
         values: dict[str, int | str] = {

@@ -1,9 +1,9 @@
-"""The rule on whether staff may declare an open game void. The machine applies it, and the audit checks it.
+"""The rule on whether two people may declare an open game void; the machine applies it, and the audit checks it.
 
 A ruling affects only undecided stakes. A game with a recorded outcome is paid as recorded, even if its
-definition has changed since; a bet that an undecided round has already settled is paid as well. If players
-win each other's stakes, one game cannot be taken out of their round: its stakes would be missing, or would go
-to the operator. Once one of its games is refunded, the round does not go on, and the others are refunded.
+definition has changed; so is a bet that an undecided game has already settled. If players win each other's
+stakes, a game cannot be taken out of their round, because its stakes would be missing: once one game of the
+round is refunded, all are.
 """
 
 from dataclasses import dataclass
@@ -22,26 +22,26 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGameFacts:
-    """The facts in the journal about an open game that two people are to rule on."""
+    """What the journal says about an open game on which two people are to rule."""
 
     is_decided: bool
-    """Whether the journal has the game's outcome."""
+    """Whether the game's outcome is recorded."""
     can_be_replayed: bool
-    """Whether the definition is available, and the recorded draws reproduce the recorded game."""
+    """Whether the game's definition is available, and replaying its recorded draws gives the recorded steps."""
     is_next_step_recorded: bool
-    """Whether the number of its wheel spin, or a step that another seat drew, is recorded but not taken yet."""
+    """Whether its wheel spin's number, or its next step in another seat's game, is already recorded."""
     can_collect_win: bool
-    """Whether an answer to its pending decision would end the game with a win without drawing a number."""
+    """Whether the player could end the game with a win by an answer that draws no number."""
     lacks_numbers: bool
-    """Whether the generator is out of service, or the real wheel that decides the game has reported no number."""
+    """Whether the generator is out of service, or a real wheel decides the game and has reported no number."""
     is_between_players: bool
-    """Whether the players of its round win each other's stakes."""
+    """Whether the players of the game's round win each other's stakes."""
     is_round_void: bool
-    """Whether another game of a round between players was declared void, so that this game cannot go on."""
+    """Whether another game of its round was declared void, and the players win each other's stakes."""
 
 
 def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
-    """Return the reason why a game may not be declared void with this ruling, or None if it may."""
+    """Return the reason why the game may not be declared void for ``ruling``, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
     if game.is_between_players and ruling is Ruling.DISRUPTED:
@@ -50,7 +50,7 @@ def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
 
 
 def _reason_to_continue(ruling: Ruling, game: OpenGameFacts) -> str | None:
-    """Return why an undecided game that can be replayed must be continued rather than ruled on, or None."""
+    """Return why an undecided game must be continued and not be declared void, or None if there is no such reason."""
     if game.is_next_step_recorded:
         return "the next number or step of the game is already recorded"
     if game.can_collect_win:

@@ -1,1 +1,1 @@
-"""Rounds shared by several seats: the betting period of a table, and the numbers drawn once for all its seats."""
+"""Rounds shared by several seats: the betting period of a table, decisions of its players, and a real wheel."""

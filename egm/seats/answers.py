@@ -1,12 +1,11 @@
-"""Decisions in a shared round: whose turn it is, and the time limit for an answer that others wait for.
+"""Decisions in a shared round: whose turn it is, and the time limit for an answer for which other seats wait.
 
-An answer is recorded first in the game of the seat that was asked, with the numbers drawn for it; every other
-game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in time
-(and, if the game has a time bank, the seat's time bank is used up), the table answers for it with the first
+An answer is recorded first in the game of the seat that had to decide, with the numbers drawn for it. Every
+other game of the round then records the same step (:func:`take_recorded_steps`). If a seat does not answer in
+time, and the time bank that some games give each player is used up, the table answers for it with the first
 option that costs nothing. The time does not run while the player's screen is missing, for example after a
-restart. The round does not wait for a seat that cannot play, nor for standing bets of a seat that started no game
-when betting closed. In games between players, the table itself answers immediately whether every seat has
-wagered its stake.
+restart. The round waits neither for a seat that cannot play, nor for a seat that started no game when betting
+closed. In games between players, the table itself answers at once whether every seat has staked its wager.
 """
 
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ _SECOND_NS: Final = 1_000_000_000
 
 
 def take_recorded_steps(table: SharedTable) -> None:
-    """In every game that is behind in its shared round, take the steps recorded by the round's most advanced game."""
+    """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seat in list(table.seats.values()):
         while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending_decision
@@ -49,7 +48,10 @@ def take_recorded_steps(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
-    """Return the seat's game and the event that takes its next recorded step; None if it has taken all."""
+    """Return the seat's open game, and the event with which it records the round's next recorded step.
+
+    None if it has recorded all steps of its round.
+    """
     pending_decision = _find_pending_decision(seat)
     if pending_decision is None or pending_decision[0].wager.seat is None:
         return None
@@ -62,16 +64,16 @@ def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[
 
 
 def _build_answer_event(seat: SeatedPosition, choice: JSON, decision: Decision) -> Event:
-    """Return the event that gives a recorded answer to a seat's game; its current notice stays on display."""
+    """Return the event that enters another seat's recorded answer in a seat's game; its notice stays on the screen."""
     answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
     return Event(EventType.CHOOSE, answer)
 
 
 def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
-    """Give the default answer for seats that exceed the time limit or are absent.
+    """Give the default answer for each seat whose time for a decision is over, or which cannot play.
 
-    Return the seats whose displayed time changed. The limit does not run while none of the round's seats can
-    play (a door is open).
+    Return the seats whose displayed remaining time has changed. The time does not run while no seat of the
+    round can play, for example because a door is open.
     """
     turns: dict[str, list[tuple[SeatedPosition, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
@@ -96,9 +98,10 @@ def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
 def _answer_if_overdue(
     table: SharedTable, key: str, games: list[tuple[SeatedPosition, GameRecord, Decision]]
 ) -> None:
-    """If the time limit of a decision is over, enter the default answer in the game of the seat that had to decide.
+    """If the time for a decision is over, enter the default answer in the game of the seat that had to decide.
 
-    If that seat cannot play, enter it in another game of the round.
+    ``key`` identifies the decision; ``games`` are the seats' open games. If that seat cannot play, enter the
+    answer in another game of the round.
     """
     queried_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (queried_seats or games)[0]
@@ -122,15 +125,16 @@ def _answer_if_overdue(
 
 
 def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
-    """Return the time that the rules of an open game give a player for a decision."""
+    """Return the time that a player has for a decision by the rules of their open game, time bank included."""
     opened = machine.games.get(game.game.id)
     return TimeToAct() if opened is None else opened.rules.time_to_act
 
 
 def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
-    """Extend an overdue decision by what is left of the player's time bank; return whether there was any.
+    """Extend the time for an overdue decision by what is left of the player's time bank.
 
-    A player whose position cannot play at the moment has the same time as one who does not answer.
+    Return whether anything was left. A player whose position cannot play has the same time as one who does not
+    answer.
     """
     bank = TimeBank(machine.position.number, game.game.digest)
     full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
@@ -142,7 +146,7 @@ def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, g
 
 
 def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
-    """Store what a decision that is over has left of the time bank it used."""
+    """Store how much time is left in the time bank that a finished decision has used."""
     if turn.bank is not None:
         now_ns = table.seats[turn.bank.position].machine.clock.monotonic_ns()
         table.bank_left_ns[turn.bank] = max(0, turn.due_ns - now_ns)
@@ -150,7 +154,7 @@ def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
 
 
 def _refill_banks_of_left_seats(table: SharedTable) -> None:
-    """Refill the time banks of each position without credit and game: the next player has full ones."""
+    """Refill the time banks of every position without credit and game, for its next player."""
     for bank in list(table.bank_left_ns):
         seat = table.seats.get(bank.position)
         if seat is None or (not seat.machine.credit_cents and find_open_game(seat.machine) is None):
@@ -158,7 +162,7 @@ def _refill_banks_of_left_seats(table: SharedTable) -> None:
 
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
-    """Return the default answer that the table gives to a decision if no player answers it."""
+    """Return the answer that the table gives to a decision if no player does."""
     if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.default_option
         return answer
@@ -181,9 +185,9 @@ def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) 
 
 
 def _build_turn_key(game: GameRecord) -> str:
-    """Return the key under which a game's pending decision is stored.
+    """Return the key of a game's pending decision among those of the table.
 
-    It is the round id, or the play id for a decision that each seat makes separately.
+    It is the round id; for a decision that each seat makes for itself, the play id.
     """
     return game.play_id if game.wager.seat is None else game.round_id
 
@@ -214,8 +218,8 @@ def _find_pending_decision(seat: SeatedPosition) -> tuple[GameRecord, Decision] 
 def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice about the pending decision at a shared table.
 
-    It says how long the player has to answer, or which seat must decide, or, if the round was declared void,
-    that an attendant refunds the stake.
+    It says how long the player has to answer, or which seat must decide. If the round was declared void, it
+    says that an attendant refunds the stake.
     """
     current_game = find_open_game(machine)
     if current_game is not None and is_round_void(machine, current_game):

@@ -16,7 +16,7 @@ class BettingClosed:
 
     round_id: str
     spin: Count
-    """The number of the spin, counted by the wheel."""
+    """The wheel's own count of the spin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

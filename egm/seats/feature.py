@@ -1,4 +1,4 @@
-"""The seats feature: rules of the betting period, its clock, and its notices."""
+"""Declaration of the seats feature: rules of the betting period, its clock, and its notices."""
 
 import asyncio
 import contextlib
@@ -59,10 +59,10 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class BettingClock:
-    """The clock of the tables: it closes each game's betting period for all positions, and updates the time left.
+    """Background service that closes each table's betting period for all positions, and updates the time left.
 
-    It also passes on two things: the number of a real wheel to the games that wait for it, and each player's
-    decision to the games of the other players in the same shared round.
+    It also passes the number of a real wheel to the games that wait for it, and each player's recorded decision
+    to the other games of the same round.
     """
 
     name = "betting"
@@ -74,7 +74,7 @@ class BettingClock:
         self._displayed_seconds: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Check the betting periods after every event, and each second while a period or time limit runs."""
+        """Check the betting periods after every event, and each second while a betting period or a time limit runs."""
         while True:
             self._news.clear()
             self._close_due_periods()
@@ -88,11 +88,11 @@ class BettingClock:
                     await self._news.wait()
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Check the betting periods again, because one may have started, or its last bet may have been placed."""
+        """Check the betting periods again after an event: one may have started, or all bets may have been placed."""
         self._news.set()
 
     def _close_due_periods(self) -> None:
-        """Close each betting period that is over; for the others, update the remaining time shown at their seats."""
+        """Close each betting period that is over, and update the time left that the other tables' seats display."""
         for game in list(self._table.betting_deadlines_ns):
             seconds = self._table.compute_seconds_left(game) or 0
             if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):

@@ -1,10 +1,10 @@
 """The betting period of a table that several positions share: who has placed bets, when betting closes, and the round.
 
-A table is one game that several positions of a machine play together. The first to play opens its betting
-period, which ends after its time or as soon as every position that could join has placed bets. Then each
+A table is one game that several positions of a machine play together. The first position that bets opens the
+betting period. It ends after its time, or as soon as every position that could play has placed bets. Then each
 seat's game starts with its own wager, by its own rules and in its own journal entries, but with the same
-numbers for all. If answers of one seat affect the others (:mod:`egm.seats.answers`), the next round waits for
-the current one. This state is in memory only: before betting closes no money has moved, and afterwards each
+numbers for all. If answers of one seat affect others (:mod:`egm.seats.answers`), the next round waits for the
+end of this one. This state is in memory only: before betting closes no money has moved, and afterwards each
 game is in the journal.
 """
 
@@ -41,23 +41,26 @@ def _return_true() -> bool:
 
 @dataclass(slots=True)
 class SeatedPosition:
-    """A player position at a shared table: its machine, its event handler, and the game on which it has bets."""
+    """A player position at the shared tables."""
 
     machine: Machine
     handle: Callable[[Event], None]
     game: str = ""
-    """The digest of the game on which the seat has placed bets, or empty."""
+    """The digest of the definition of the game on which the position has placed bets; empty without bets."""
     is_bettable: Callable[[], bool] = _return_true
-    """A function that returns whether the position's state permits a game to start.
+    """Function that returns whether the position's state permits a game to start.
 
-    It is called only for games whose players play against each other.
+    It is called only for games in which players play against each other.
     """
     has_screen: Callable[[], bool] = _return_true
-    """A function that returns whether the player sees the machine."""
+    """Function that returns whether the position's screen is connected, so that the player sees the machine."""
 
 
 class TimeBank(NamedTuple):
-    """The identity of a time bank: the player position, and the digest of the game whose rules give it."""
+    """The key of a time bank: a player position, and the digest of the game whose rules give the time bank.
+
+    A time bank is extra time for decisions that a player has once in a session.
+    """
 
     position: int
     game: str
@@ -65,22 +68,25 @@ class TimeBank(NamedTuple):
 
 @dataclass(slots=True)
 class PendingTurn:
-    """A decision for which other seats wait: its step, its deadline, and the seconds left as last displayed."""
+    """A decision for which other seats wait, with its deadline."""
 
     step: int
+    """The index of the step that the decision leads to."""
     due_ns: int
+    """The deadline for the answer, in monotonic nanoseconds."""
     displayed_seconds: int = -1
+    """The remaining seconds as last displayed; -1 before that."""
     bank: TimeBank | None = None
-    """The time bank that the decision is using, or None."""
+    """The time bank that extends the deadline now, or None."""
     checked_ns: int = 0
     """When the decision was last checked, in monotonic nanoseconds."""
     unseen_ns: int = 0
-    """For how long the decision was extended because its player had no screen."""
+    """By how many nanoseconds the deadline was extended because the player had no screen."""
 
     def extend_while_unseen(self, now_ns: int, *, is_seen: bool, unseen_ns_max: int) -> None:
-        """Extend the deadline by the time since the last check if the player had no screen.
+        """Extend the deadline by the time since the last check if the player's screen was missing.
 
-        ``unseen_ns_max`` limits the sum of all extensions of this decision.
+        ``unseen_ns_max`` limits the total of all such extensions of this decision, in nanoseconds.
         """
         passed_ns, self.checked_ns = now_ns - self.checked_ns, now_ns
         if not is_seen:
@@ -95,26 +101,26 @@ class PendingTurn:
 
 @dataclass(slots=True)
 class SharedTable:
-    """All tables at which positions of a machine play together, with the betting period of each game."""
+    """The tables at which positions of one machine play together, each with its betting period."""
 
     seats: dict[int, SeatedPosition] = field(default_factory=dict)
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
-    """The end of each open betting period as monotonic nanoseconds, by game digest."""
+    """The end of each open betting period in monotonic nanoseconds, by the game's digest."""
 
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
-    """Unanswered decisions that block other seats, by round id (or play id)."""
+    """The unanswered decisions for which other seats wait, by round id (or play id)."""
 
     bank_left_ns: dict[TimeBank, int] = field(default_factory=dict)
-    """What is left of the time banks that were used. A full bank is absent."""
+    """The nanoseconds left in each time bank that was used; a full one is absent."""
 
     refusal: Notice | None = None
-    """While a seat's game is started at the close of betting: why the seat is left out of the round.
+    """While a seat's game is started: the notice why the seat is left out of the round.
 
     None if it is not left out, or if there is no particular reason.
     """
 
     wheel: WheelTurned | None = None
-    """The last report of the real wheel's reader; None before the first report and after a lost line."""
+    """The last report of the real wheel's reader; None before the first one and while the line is interrupted."""
 
     def register_position(
         self,
@@ -133,7 +139,7 @@ class SharedTable:
         )
 
     def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
-        """Return the seats that have placed bets on a game, ordered by position."""
+        """Return the positions that have placed bets on the game with the digest ``game``, in order of their number."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
     def compute_seconds_left(self, game: str) -> int | None:
@@ -145,7 +151,7 @@ class SharedTable:
         return _compute_seconds_until(deadline_ns, seat.machine)
 
     def place_bets(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """Register a seat's bets on a game. The first bets open the game's betting period.
+        """Note that a position has placed its bets on a game; the first bets open the game's betting period.
 
         ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
@@ -154,7 +160,10 @@ class SharedTable:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def remove_bets(self, machine: Machine) -> None:
-        """Remove a seat's bets from the betting period; if no seat has bets any more, the period is over."""
+        """Note that a position has withdrawn its bets.
+
+        If no position has bets on the game any more, the betting period ends.
+        """
         seat = self.seats.get(machine.position.number)
         if seat is None or not seat.game:
             return
@@ -163,24 +172,27 @@ class SharedTable:
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Return whether every player position with credit that plays the game has placed its bets in the period."""
+        """Return whether every position with credit at which the game is selected has placed its bets."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not is_round_shared(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
     def list_seats_at(self, game: str) -> list[SeatedPosition]:
-        """Return the seats whose selected game is ``game``."""
+        """Return the positions at which the game with the digest ``game`` is selected."""
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether the game's next round must wait until a seat has played and seen the present round."""
+        """Return whether the game's next round must wait, because a position is still playing the present one.
+
+        A position that still shows the result of the present round counts as playing.
+        """
         return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close_betting(self, game: str, round_id: str = "") -> None:
-        """Close betting on a game: start every seat's game, all with the same random numbers and the same table state.
+        """Close betting on a game: start every position's game with the same random numbers and table state.
 
-        Seats whose standing bets this round decides take part without new bets.
+        Positions without new bets take part if this round decides their standing bets.
         """
         self.betting_deadlines_ns.pop(game, None)
         seats = self.list_seats_with_bets(game)
@@ -202,7 +214,7 @@ class SharedTable:
                 seat.machine.component(AcceptedBetCache).is_without_new_bets = False
 
     def _start_games(self, game: str, round_id: str, seats: list[SeatedPosition]) -> None:
-        """Start a game at each of the given seats, as one shared round."""
+        """Start a game at each of the given positions, as one shared round."""
         able = [seat for seat in seats if _can_take_part(seat)]
         assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
         refusals = _remove_refused_seats(able, assignments)
@@ -247,7 +259,7 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
 
 
 def _must_next_round_wait(machine: Machine, game: str) -> bool:
-    """Return whether the game's next round must wait for this position's answers, or until it has shown the result."""
+    """Return whether the game's next round must wait until this position has answered, or has shown the result."""
     game_record = find_open_game(machine)
     if (
         game_record is None
@@ -262,7 +274,7 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
 
 
 def _find_misfit(rules: Rules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]) -> Notice | None:
-    """Return why the rules do not accept a seat's wager together with the wagers of other seats, or None."""
+    """Return why the rules do not accept the wager of seat ``number`` together with ``other_wagers``, or None."""
     try:
         rules.combine_seat_wagers(wager, number, other_wagers)
     except RefusedRoundError as error:
@@ -275,7 +287,7 @@ def _find_misfit(rules: Rules, number: int, wager: Wager, other_wagers: Mapping[
 def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict[int, tuple[int, Wager]]:
     """Return the seat number and the wager of each position, by position number.
 
-    A position whose wager does not fit at the table is left out.
+    A position whose wager the table's rules do not accept is left out.
     """
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
@@ -291,7 +303,7 @@ def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict
 def _remove_refused_seats(
     seats: list[SeatedPosition], assignments: dict[int, tuple[int, Wager]]
 ) -> dict[int, Notice]:
-    """Remove the seats whose wager does not fit those of the others; return the reason by position number.
+    """Remove from ``assignments`` the positions whose wagers do not fit the others; return each reason, by position.
 
     A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
     """
@@ -308,10 +320,10 @@ def _remove_refused_seats(
 
 
 def _can_take_part(seat: SeatedPosition) -> bool:
-    """Return whether a seat can take part in the round of a game that players play against each other.
+    """Return whether a position can take part in a round in which players play against each other.
 
-    There, one seat's loss pays another's win, so only seats whose game can start take part. Where each player
-    plays against the operator the result is True: a game that cannot start is refused when it is its turn.
+    One player's loss pays another's win, so only positions whose game can start take part. If each player plays
+    against the operator, the result is True: a game that cannot start is refused later, when it is started.
     """
     bet = find_bet_in_force(seat.machine)
     if bet is None or not bet.game.rules.has_fixed_seats:
@@ -321,7 +333,7 @@ def _can_take_part(seat: SeatedPosition) -> bool:
 
 
 def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[int, Wager]]) -> Notice | None:
-    """Return why a game's rules refuse a round of the given seats, or None if the round can be played."""
+    """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
     if rules is None or not assignments or rules.seats_min == 1:
         return None
@@ -341,13 +353,13 @@ def find_selected_game(machine: Machine) -> str:
 
 
 def waits_for_spin(machine: Machine) -> bool:
-    """Return whether a real wheel decides the selected game, so that betting closes with its ball."""
+    """Return whether a real wheel decides the selected game, so that betting closes when its ball is about to fall."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and game.rules.is_decided_by_wheel
 
 
 def find_betting_seconds(machine: Machine) -> int | None:
-    """Return the length of the selected game's betting period, or None if each position plays it alone."""
+    """Return the length of the selected game's betting period in seconds; None if each position plays it alone."""
     is_only_seat = (
         machine.position.position_count == 1
         or machine.position.number not in machine.component(SharedTable).seats
@@ -359,7 +371,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
-    """Return whether this position plays standing bets alone, because they missed a throw of the other positions."""
+    """Return whether this position must first play its standing bets alone, as they missed a round of the others."""
     return machine.position.position_count > 1 and not is_round_shared(machine, find_selected_game(machine))
 
 
@@ -387,12 +399,12 @@ def compute_betting_seconds_left(machine: Machine) -> int | None:
 
 # ---------------------------------------------------------------------------------- guards, effects
 def plays_in_common(machine: Machine, _: Event) -> bool:
-    """Return whether the selected game is shared by several positions or decided by a real wheel."""
+    """Return whether the selected game is played in rounds with other positions, or decided by a real wheel."""
     return waits_for_spin(machine) or find_betting_seconds(machine) is not None
 
 
 def join_betting_period(machine: Machine, _: Event) -> None:
-    """Place this position's bets in the betting period; they are wagered when betting closes."""
+    """Place this position's bets for the table's next round; they are staked when betting closes."""
     bet = find_bet_in_force(machine)
     if bet is not None:
         machine.component(SharedTable).place_bets(machine, bet.game.digest, find_betting_seconds(machine))
@@ -400,18 +412,18 @@ def join_betting_period(machine: Machine, _: Event) -> None:
 
 @refusal_code("has_a_place")
 def position_has_seat(machine: Machine, _: Event) -> bool:
-    """Return whether this position has a seat in the round that is starting."""
+    """Return whether this position takes part in the round that is being started."""
     return machine.component(PositionRounds).starting_round is not None
 
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
-    """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
+    """Show a notice that the bets were not accepted when betting closed, and that nothing was staked."""
     if machine.component(AcceptedBetCache).is_without_new_bets:
         return
     machine.notice = machine.component(SharedTable).refusal or _BETS_NOT_ACCEPTED_NOTICE
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
-    """Withdraw this position's bets from the betting period, and return the event unchanged to be processed."""
+    """Withdraw this position's bets from the betting period, and return the submitted event, to be processed next."""
     machine.component(SharedTable).remove_bets(machine)
     return event

@@ -1,11 +1,11 @@
 """A real wheel and the positions around it: when betting closes, and which number each game gets.
 
-The wheel runs independently. When its ball is about to fall, betting closes: each seat with bets starts its
-game, which stakes the wager and waits. The next number from the reader is recorded first, if the line was
-never interrupted, and then given to every game that waits for it. A void spin has no number; the wheel
-launches its ball again. A spin is identified by the round that it decides, not by the reader's counter. Its
-number is missed if the line is lost, the machine restarts, or the wheel moves on to its next game. This is
-recorded. No later number decides the games of that spin, and staff rule on them.
+The wheel runs on its own. When its ball is about to fall, betting closes: the game of each position with bets
+starts, stakes its wager and waits. The next number from the wheel's reader is recorded, if its line was never
+interrupted, and then given to every game that waits for it. A void spin has no number; the wheel launches its
+ball again. A spin is identified by the round that it decides, not by the reader's count. If the line is lost,
+the machine restarts, or the wheel starts its next game, the number of the spin is recorded as missed: no later
+number decides its games, and staff rule on them.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 
 
 def process_phase(machine: Machine, report: WheelTurned) -> None:
-    """Process a new phase of the real wheel: close betting, record the spin's number, or give up a missed spin."""
+    """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
     table, spin = machine.component(SharedTable), find_expected_spin(machine)
     previous_report, table.wheel = table.wheel, report
     if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
@@ -60,16 +60,20 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
 
 
 def give_up_lost_spin(machine: Machine) -> None:
-    """Give up the current spin because the line to the wheel is lost: the next report may be about another spin."""
+    """Record the number of the current spin as missed, because the line to the wheel is lost.
+
+    The next report may be about another spin.
+    """
     if (spin := find_expected_spin(machine)) is not None:
         _record_missed_spin(machine, spin, "line_lost")
     machine.component(SharedTable).wheel = None
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
-    """Return the wheel's spin that still waits for its number, or None.
+    """Return the wheel's spin whose number is still expected, or None.
 
-    A spin launched before the last restart is given up instead, because its number may have been missed.
+    A spin launched before the last restart is recorded as missed instead, because its number may have been
+    reported while the machine was off.
     """
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
@@ -83,7 +87,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
 def _find_spin_mismatch(
     spin: WheelSpin, previous_report: WheelTurned | None, report: WheelTurned
 ) -> MissedSpinReason | None:
-    """Return why the wheel's report does not belong to the expected spin, or None if it does.
+    """Return why the wheel's report cannot be about the expected spin, or None if it can.
 
     After a void spin, the wheel may report that it accepts bets again.
     """
@@ -97,7 +101,7 @@ def _find_spin_mismatch(
 
 
 def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
-    """Return whether the wheel's previous report already stated the number of the spin reported now."""
+    """Return whether the wheel's previous report already stated the number in ``report``."""
     return (
         previous_report is not None
         and previous_report.phase is WheelPhase.NUMBER
@@ -106,7 +110,7 @@ def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> boo
 
 
 def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinReason) -> None:
-    """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
+    """Record that the number of a spin was missed, for ``reason``, and that the spin decides no game."""
     machine.post(
         NUMBER_MISSED,
         NumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
@@ -116,7 +120,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
 
 
 def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
-    """Close betting on each game that the wheel decides, and record the spin; do nothing if no bets are placed."""
+    """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
     if not games:
         return
@@ -155,12 +159,12 @@ def deliver_numbers(machine: Machine) -> None:
 
 
 def _is_in_progress(seat: SeatedPosition) -> bool:
-    """Return whether the seat's open game is in memory, replayed or played since the last start."""
+    """Return whether the position's open game is in memory: started, or replayed, since the last start."""
     return seat.machine.component(GameInProgress).conversation is not None
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notices that tell the player at a wheel table what the game is waiting for."""
+    """Yield the notices that say what the game at a wheel table waits for."""
     table = machine.installed(SharedTable)
     if table is None:
         return

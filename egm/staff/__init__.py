@@ -1,5 +1,5 @@
 """Staff work at the machine and its records: forms, sign-in, interventions, registers, slips, the service menu.
 
-Each module has the guards and effects of its rules; :mod:`~egm.staff.forms` is the table of the forms. Their
-pages are in :mod:`egm.staff.service`.
+:mod:`~egm.staff.forms` lists the forms. Each other module has the guards and effects of its state-table rules.
+The pages are in :mod:`egm.staff.service`.
 """

@@ -1,9 +1,9 @@
-"""The open service menu: the stack of menu pages that a person has opened. The screen shows the top page.
+"""The open service menu: the stack of menu pages that a person has opened, of which the screen shows the top one.
 
-A page builds its content from the machine's memory each time it is shown. It answers a touch with a result:
-stay, open a page, go back, or submit an event; only such an event, which the state table accepts or refuses,
-changes anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in
-the journal (:attr:`~egm.staff.keys.StaffKey.SERVICE_MENU`).
+A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
+stay, open a page, go back, or submit an event; only an event, which the state table accepts or refuses, changes
+anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in the
+journal (:attr:`~egm.staff.keys.StaffKey.SERVICE_MENU`).
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ Severity = Literal["info", "warning", "alarm"]
 # lead
 @dataclass(frozen=True, slots=True)
 class StayOnPage:
-    """Result of an answered menu page: stay at the open page, and show a notice."""
+    """Result of a touch on a menu page: stay on the page, and show a notice."""
 
     notice: PageText | None = None
     severity: Severity = "info"
@@ -37,14 +37,14 @@ class StayOnPage:
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """Result of an answered menu page: open a further page."""
+    """Result of a touch on a menu page: open a further page."""
 
     page: "MenuPage"
 
 
 @dataclass(frozen=True, slots=True)
 class GoBack:
-    """Result of an answered menu page: leave the open page, or several pages at once."""
+    """Result of a touch on a menu page: leave it, or several pages at once."""
 
     page_count: int = 1
     notice: PageText | None = None
@@ -52,7 +52,7 @@ class GoBack:
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """Result of an answered menu page: submit an event, then leave ``pages_to_leave`` pages of the menu.
+    """Result of a touch on a menu page: submit an event, then leave ``pages_to_leave`` pages of the menu.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
     """
@@ -63,7 +63,7 @@ class SubmitEvent:
 
 @dataclass(frozen=True, slots=True)
 class CloseMenu:
-    """Result of an answered menu page: close the service menu."""
+    """Result of a touch on a menu page: close the service menu."""
 
     reason: str = "left"
 
@@ -73,15 +73,12 @@ PageResult = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
 
 
 def build_refusal(code: str) -> StayOnPage:
-    """Return the page result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
+    """Return the result of a touch that is refused: stay on the page, and show the text ``service.refused.<code>``."""
     return StayOnPage(build_text(f"service.refused.{code}"), "warning")
 
 
 class MenuPage(Protocol):
-    """Interface of a page of the service menu: its content, and what its keys and its prompt do.
-
-    Every menu page inherits from this class.
-    """
+    """Base class of the pages of the service menu: their content, and what their buttons and prompt do."""
 
     __slots__ = ()
 
@@ -95,7 +92,7 @@ class MenuPage(Protocol):
         ...
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
-        """Return the result of an answer: which page to open, stay at or leave, or which event to submit.
+        """Return the result of a touch or input: which page to open, stay at or leave, or which event to submit.
 
         ``action`` is the touched action of the page; ``text`` is what was entered in the page's prompt.
         """
@@ -104,15 +101,13 @@ class MenuPage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One line of the main menu, which opens a page.
-
-    It is shown to persons with ``permission``, or to every signed-in person if that is None. ``subject`` is
-    its section (:data:`egm.staff.service.menu.MENU_SUBJECTS`). Its text is ``service.menu.<id>``.
-    """
+    """One line of the main menu, which opens a page. Its text is ``service.menu.<id>``."""
 
     id: str
     subject: str
+    """The section of the main menu that contains the line (:data:`egm.staff.service.menu.MENU_SUBJECTS`)."""
     permission: Permission | None
+    """The permission that a person needs to see the line; None: every signed-in person sees it."""
     create_page: Callable[[], MenuPage]
 
 
@@ -125,18 +120,18 @@ class ServiceDesk:
     signed_in_person: Person | None = None
     menu_name: str = "operator"
     is_opened_by_key: bool = True
-    """Whether a key was turned to open the menu."""
+    """Whether the menu was opened by turning a key, not from the screen."""
     workbench: DeviceWorkbench = field(default_factory=DeviceWorkbench)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
-    """When each recorded lock of staff numbers started, as monotonic nanoseconds, by state key."""
+    """When each lock on staff numbers started, as monotonic nanoseconds, by the storage key of its wrong PINs."""
     _notice: PageText | None = None
     _severity: Severity = "info"
     _answer_count: int = 0
-    """The number of answers so far, which makes each page's id unique."""
+    """The number of answers to pages so far, which makes each page's id unique."""
     _has_warned_about_loss: bool = False
-    """Whether the page has warned that leaving loses the entries of an open form."""
+    """Whether the open page has shown the warning that leaving it loses the entries of a form."""
 
     @property
     def is_open(self) -> bool:
@@ -158,20 +153,20 @@ class ServiceDesk:
         self._answer_count += 1
 
     def sign_in(self, person: Person, page: MenuPage) -> None:
-        """Enter the service menu as a signed-in person, at this page."""
+        """Sign a person in, and open the service menu at this page."""
         self.signed_in_person, self.pages = person, [page]
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether an answer belongs to the open page; a second touch may belong to an earlier page."""
+        """Return whether an answer with the page id ``page`` belongs to the open page; a late touch may not."""
         return self.is_open and page == self._page_id
 
     def handle_input(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
-        """Process an answer to the open service page; return what the caller must do.
+        """Process a touch or input on the open service page; return what the caller must do.
 
         The result is an event to submit, :class:`CloseMenu` if the menu is to be closed, or None if nothing
-        else is to be done. The first request to leave a form with entries is answered with a warning; the
-        second leaves the form.
+        else is to be done. The first request to leave a form with entries only shows a warning; the second
+        leaves the form.
         """
         self._answer_count += 1
         if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
@@ -202,7 +197,7 @@ class ServiceDesk:
         return None
 
     def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
-        """Return whether leaving the given pages would lose form entries without a warning to the person."""
+        """Return whether leaving ``pages`` would lose form entries, and the person has not been warned of it."""
         return not self._has_warned_about_loss and any(page.entered_values for page in pages)
 
     def build_page(self, machine: Machine) -> ServicePage | None:
@@ -246,7 +241,7 @@ class ServiceDesk:
 
 
 def find_key_permission(machine: Machine) -> Permission:
-    """Return the permission needed for what a turn of the attendant's key would do now, such as clearing a tilt."""
+    """Return the permission needed for what the attendant's key would do if turned now, such as clearing a tilt."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
     if (
@@ -260,11 +255,11 @@ def find_key_permission(machine: Machine) -> Permission:
 
 
 def find_actor(machine: Machine, event: Event) -> str:
-    """Return who caused an event: a staff number, or a key switch.
+    """Return who caused an event: a staff number, or the name of a key switch.
 
-    It is the person whom the event names, or else the signed-in person, or else the key that was turned. If
-    the role of the signed-in person does not permit what the key does, another person must have turned the
-    key, so the key is returned.
+    It is the person whom the event names, otherwise the signed-in person, otherwise the key that was turned. If
+    the role of the signed-in person does not permit what the key does, another person must have turned the key,
+    so the key is returned.
     """
     signed_in = machine.component(ServiceDesk).signed_in_person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):

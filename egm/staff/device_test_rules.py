@@ -1,6 +1,6 @@
 """State-table rules of device tests and slips.
 
-They precede all others, so that a test's reports never count as money.
+They come before all other rules, so that a test's reports never count as money.
 """
 
 from typing import Final

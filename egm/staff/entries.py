@@ -44,7 +44,7 @@ OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH]
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenMenu:
-    """The open service menu: when it was opened, and who is signed in, if anybody."""
+    """The state of the open service menu: when it was opened, and who is signed in, if anybody."""
 
     since: Time
     person: str | None
@@ -64,13 +64,13 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRecord:
-    """The last collection, and which of its boxes have been counted since."""
+    """The last collection of cash boxes, with the metered amounts, and which of the boxes have been counted since."""
 
     id: NonBlankText
     metered_before_cents: Mapping[str, Count] = field(metadata=stored_as("before"))
-    """The amount metered into each box until the collection before."""
+    """The total metered into each box up to the collection before this one, in minor units by box."""
     metered_after_cents: Mapping[str, Count] = field(metadata=stored_as("after"))
-    """The amount metered into each box until this collection."""
+    """The total metered into each box up to this collection, in minor units by box."""
     counted_boxes: tuple[CollectedBox, ...] = field(metadata=stored_as("counted"))
     """The boxes whose content has been counted since this collection."""
 
@@ -96,11 +96,11 @@ class InventoryGame:
     return_: str
     """The return to the player in percent, or empty."""
     certified_on: str
-    """The date of the certificate, or empty."""
+    """The date of the certificate, or empty without one."""
     certified_by: str | None = omit_if_default(None)
     """The laboratory that certified the game."""
     levy: str = omit_if_default("")
-    """The levy in percent, instead of a return, if players play against each other."""
+    """If players play against each other: the operator's share of the pot in percent, instead of a return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ class InventoryEntry:
     location: str
     """Where in the venue the machine is."""
     photograph: str
-    """The name and digest of the photograph's file."""
+    """The file name and digest of the machine's photograph."""
     profile: str
     """The id of the jurisdiction's profile."""
     games: tuple[InventoryGame, ...]
@@ -134,7 +134,7 @@ class InventoryEntry:
 # ---------------------------------------------------------------------------------------------- parts of records
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByPersons:
-    """Base of the records of work that members of staff have authorised; ``person`` is the first of ``persons``."""
+    """Base class of entries about work that members of staff have authorised; ``person`` is the first of them."""
 
     person: Staff
     persons: Persons
@@ -142,7 +142,7 @@ class ByPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtMachine(ByPersons):
-    """Base of records that state both numbers of the machine, because they are used outside it (Monaco art. 19.1)."""
+    """Base class of entries that state both numbers of the machine: they are used outside it (Monaco art. 19.1)."""
 
     serial: Serial
     operator_number: str
@@ -159,7 +159,7 @@ class JobFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPrinted:
-    """A print job without value (a slip or a test page) has been printed up to its bar code."""
+    """A print job without value (a slip or a test page) was printed up to its bar code."""
 
     id: NonBlankText
     """The id of the print job."""
@@ -167,7 +167,7 @@ class JobPrinted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasonedAct:
-    """Base of the records that state the reason for an act of staff."""
+    """Base class of entries that state the reason for an act of staff."""
 
     reason: str = field(metadata=stored_as("why"))
     """The reason."""
@@ -183,17 +183,17 @@ class RosterChanged:
     changed_number: NonBlankText = field(metadata=stored_as("whom"))
     """The staff number whose entry was changed."""
     role: Role
-    """The role of that person."""
+    """The role of the person with that staff number."""
     change_time: Time = field(metadata=stored_as("at"))
     change_number: Positive = field(metadata=stored_as("number"))
-    """The number of the change."""
+    """The running number of the change."""
     digest: str | None = omit_if_default(None)
     """The digest of the roster after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterCarried:
-    """The staff roster from before an authorised memory clear was carried over."""
+    """The staff roster was carried into this journal by an authorised memory clear."""
 
     change_number: Positive = field(metadata=stored_as("number"))
     """The number of the last change of the roster."""
@@ -207,16 +207,19 @@ class RosterCarried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterRenewed:
-    """Two people, who are not enrolled themselves, started a new staff roster because the recorded one is lost."""
+    """Two people who are not enrolled started a new staff roster, because the recorded one is lost."""
 
     person: NonBlankText
     witness: NonBlankText
-    """The second person, who was present."""
+    """The second of the two people."""
     reason: NonBlankText
 
 
 def _declare_roster_change(kind: str, about: str) -> EntryDeclaration[RosterChanged]:
-    """Declare the journal entry of one kind of change of the staff roster."""
+    """Return the declaration of the journal entry ``kind`` for one kind of change of the staff roster.
+
+    ``about`` describes the change.
+    """
     return EntryDeclaration(
         kind=kind, record=RosterChanged, description=about, written_keys=(StaffKey.STAFF,), logs=(Log.ACCESS,)
     )
@@ -287,7 +290,7 @@ class MenuLeft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNotPermitted:
-    """A person signed in to do something that their role does not permit."""
+    """A person signed in, but their role does not permit what they intended to do."""
 
     person: Staff
     permission: Permission
@@ -311,14 +314,14 @@ class WrongPinTyped:
     """The staff number as typed."""
     why: Literal["wrong"]
     wrong_pin_count: Positive = field(metadata=stored_as("tries"))
-    """The number of wrong PINs that were typed in a row."""
+    """The number of wrong PINs that were typed for this staff number without a right one in between."""
     locked_seconds: Count
-    """The time for which the staff number is locked, in seconds; 0 if it is not locked."""
+    """The time for which the staff number is now locked, in seconds; 0 if it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongPinAtTerminal:
-    """Somebody typed a wrong PIN at a terminal."""
+    """Somebody typed a wrong PIN at a computer terminal (command line), not at the machine's screen."""
 
     person: str
     """The staff number, or ``?`` if what was typed cannot be a staff number."""
@@ -329,7 +332,7 @@ class WrongPinAtTerminal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongPinsCleared:
-    """The right PIN was typed, so the earlier wrong PINs of this staff number no longer count."""
+    """The right PIN was typed, so that earlier wrong PINs of this staff number no longer count."""
 
     person: Staff
 
@@ -450,7 +453,7 @@ class ServiceCallAnswered:
     """An attendant answered the player's call."""
 
     key_switch: KeySwitch | None = omit_if_default(None, key="key")
-    """The key switch that was turned, or null."""
+    """The key switch with which it was answered, or null."""
     person: Person | None = omit_if_default(None)
     """The person who answered the call, if known."""
     persons: Persons | None = omit_if_default(None)
@@ -492,7 +495,7 @@ class OptionsChanged(ByPersons, OptionValues):
     """Staff changed an option of the operator; it takes effect at the next start."""
 
     option: OptionName
-    """The option that was changed; the field of that option has its new value."""
+    """The name of the changed option; the field of that name has its new value."""
     options_before: OperatorOptions = field(metadata=stored_as("before"))
     """All options before the change."""
     options_after: OperatorOptions = field(metadata=stored_as("after"))
@@ -540,12 +543,12 @@ class InterventionOpened(AtMachine):
     """The kind of work."""
     reason: NonBlankText
     meters: Mapping[str, int]
-    """The meters at the start of the intervention, without those that are zero."""
+    """The meters at the start of the intervention, by name, except those that are zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionObserved:
-    """The monitoring system has read who is at work, so doors may be opened."""
+    """The monitoring system has read who is working at the machine, so that doors may be opened."""
 
     id: NonBlankText
     """The id of the intervention."""
@@ -553,7 +556,7 @@ class InterventionObserved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionClosed(AtMachine):
-    """The work at the open machine is done, and the intervention is closed."""
+    """The work at the open machine was finished, and the intervention closed."""
 
     id: NonBlankText
     """The id of the intervention."""
@@ -562,41 +565,38 @@ class InterventionClosed(AtMachine):
     parts: str
     """The parts that were replaced, or empty."""
     meters: Mapping[str, int]
-    """The meters at the end of the intervention, without those that are zero."""
+    """The meters at the end of the intervention, by name, except those that are zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMoved(AtMachine):
-    """The machine's stand (base) was moved in an intervention, with its lock and key.
-
-    The record names the cashier who has, or had, the lock and key.
-    """
+    """Base class of entries about moving the machine's stand (base) in an intervention, with its lock and key."""
 
     base_number: NonBlankText = field(metadata=stored_as("base"))
     """The number of the base."""
     lock_number: NonBlankText = field(metadata=stored_as("lock"))
     """The number of the base's lock."""
     cashier: NonBlankText
-    """The cashier who has, or had, the lock and its key."""
+    """The cashier who receives the lock and its key, or has issued them."""
     intervention_id: NonBlankText = field(metadata=stored_as("intervention"))
     """The id of the intervention during which the base was moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReturned(BaseMoved):
-    """A stand (base) is under the machine again, with a lock and key of the main cashier (Monaco art. 20.2)."""
+    """A stand (base) was put under the machine again; the main cashier issued its lock and key (Monaco art. 20.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseWithdrawn(BaseMoved):
-    """The machine's stand (base) was withdrawn, so the machine is out of service; the main cashier has lock and key."""
+    """The machine's stand (base) was withdrawn; the main cashier has lock and key, the machine is out of service."""
 
     reason: NonBlankText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopperOpeningStock:
-    """The hopper of a demonstration started with a stock of simulated coins."""
+    """The hopper of a demonstration machine was given a stock of simulated coins."""
 
     amount_cents: Cents
     machine: Serial
@@ -615,15 +615,15 @@ class BoxCounted(ByPersons):
     """Staff counted a box of the last collection."""
 
     intervention_id: NonBlankText = field(metadata=stored_as("collection"))
-    """The id of the intervention in which the box was collected."""
+    """The id of the intervention in which the box was removed."""
     box: CollectedBox
     """The box that was counted."""
     counted_cents: Count
-    """The amount counted."""
+    """The amount counted, in minor units."""
     metered_cents: Count
-    """The amount metered into the box since the collection before."""
+    """The amount metered into the box between the last two collections, in minor units."""
     difference_cents: int
-    """The counted amount less the metered amount."""
+    """The counted amount minus the metered amount, in minor units."""
     machine: Serial
 
 
@@ -687,14 +687,14 @@ COLLECTION_COUNTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- slips
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlipOrdered:
-    """A slip without value is to be printed; the record has its content."""
+    """A slip without value is to be printed; this entry has its content."""
 
     title: str
     """The heading of the slip."""
     subject_lines: str = field(metadata=stored_as("about"))
     """The lines that state the subject of the slip."""
     printed_time: Time = field(metadata=stored_as("when"))
-    """The printed time."""
+    """The time that is printed on the slip."""
     meter_lines: str = field(metadata=stored_as("meters"))
     """The lines with the meters."""
     serial: Serial
@@ -742,9 +742,9 @@ class DeviceTestStarted:
     coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
     takes_paper: bool | None = omit_if_default(None, key="on")
-    """Whether the acceptor takes bills and tickets, or null for another test."""
+    """Whether the acceptor under test takes bills and tickets, or null for another test."""
     switched_on_outputs: tuple[str, ...] | None = omit_if_default(None, key="outputs")
-    """The outputs of the I/O board to switch on, or null for another test."""
+    """The outputs of the I/O board that the test switches on, or null for another test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -753,14 +753,14 @@ class TouchCalibrated:
 
     person: Staff
     matrix_before: tuple[int, ...] = field(metadata=stored_as("before"))
-    """The coefficients of the touch calibration before; empty if there was none."""
+    """The six coefficients of the previous touch calibration; empty if there was none."""
     matrix_after: Matrix = field(metadata=stored_as("after"))
-    """The coefficients of the new touch calibration, which maps detected to true positions."""
+    """The six coefficients of the new touch calibration, which maps detected to true positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestPaperRead:
-    """An acceptor under test read a bill or ticket, which is returned."""
+    """An acceptor under test has read a bill or ticket, which it returns."""
 
     amount_cents: Count
     """The value of the bill; 0 for a ticket."""
@@ -780,7 +780,7 @@ class TestPaperReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCoinsPaid:
-    """The hopper has ended the payout of a test."""
+    """The hopper has ended a test payout."""
 
     id: NonBlankText
     """The id of the test's payout."""
@@ -820,15 +820,15 @@ TOUCH_CALIBRATED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- notes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDecided:
-    """Staff decided a player's dispute."""
+    """Staff decided a dispute with a player."""
 
     machine: Serial
     claim: NonBlankText
-    """The player's claim, as staff entered it."""
+    """What the player claims, as staff entered it."""
     mechanic: NonBlankText
     """The mechanic's statement."""
     decision: NonBlankText
-    """The decision on the claim."""
+    """The decision of staff on what the player claims."""
     play_id: str | None = omit_if_default(None)
     persons: Persons
 
@@ -840,7 +840,7 @@ class ExclusionNoted:
     machine: Serial
     reason: NonBlankText
     identity: Digest
-    """A commitment to the player's name in the register of identities."""
+    """A commitment to the player's name, which is only in the register of identities."""
     persons: Persons
 
 
@@ -854,7 +854,7 @@ class IncidentJudged:
     judgement: NonBlankText
     """The management's judgement."""
     notification_way: NonBlankText = field(metadata=stored_as("informed"))
-    """How the control service was informed."""
+    """By which means the control service was informed."""
     officer: NonBlankText | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)

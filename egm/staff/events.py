@@ -1,7 +1,7 @@
 """Payloads of the staff's events: keys, the service menu, device tests, and the forms that staff fill in.
 
-Every field of a form has a default, which stands for a field that is not filled in: an incomplete form is refused
-by the guards of its rule, with a message to the person.
+Every field of a form has a default for the case that it is not filled in. The guards of the form's rule refuse
+an incomplete form, with a message to the person.
 """
 
 from collections.abc import Mapping
@@ -19,52 +19,51 @@ INCIDENT_NOTIFICATION_WAYS: Final = ("present", "telephone", "message", "letter"
 # ---------------------------------------------------------------------------------------------- keys and the menu
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorisation:
-    """Base of the events that members of staff cause: the key switch turned, and the persons verified by PIN."""
+    """Base class of the events that members of staff cause, by turning a key switch or with PINs."""
 
     key: str | None = None
     person: str | None = None
-    """The staff number of the person who acted."""
+    """The staff number of the person who acted; None if only a key was turned."""
     persons: tuple[str, ...] = ()
-    """All who have authorised the event, ``person`` first."""
+    """The staff numbers of all who have authorised the event with their PIN, ``person`` first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySwitched:
-    """Event: a key switch was turned on or back. ``unattended`` means that this happened while the machine was off."""
+    """Event: a key switch was turned on or off."""
 
     key: str
     on: bool
     unattended: bool | None = None
+    """Whether it was turned while the machine was off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuRequest:
-    """Event: the service menu is to be opened, by a key or from the screen.
-
-    ``person`` is the person already signed in at another player position, or empty.
-    """
+    """Event: open the service menu, by a key or from the screen."""
 
     key: str = "screen"
     person: str = ""
+    """The staff number of the person who is signed in at another player position, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuMove:
-    """Event: the service menu is to continue at another player position."""
+    """Event: continue the service menu on the screen of another player position."""
 
     position: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEnd:
-    """Event: the service menu is to be closed, and why."""
+    """Event: close the service menu; the event has the reason."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInput:
-    """The service page that a person has answered, and the text they have entered, as received from the screen."""
+    """The id of the service page that a person has answered, and the text that they entered there."""
 
     page: JSON = None
     input: JSON = None
@@ -81,23 +80,23 @@ class PageAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkSeen:
-    """Event: the monitoring system has read who is at work in the intervention with this id."""
+    """Event: the monitoring system has read who is working in the intervention with this id."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTest(Authorisation):
-    """Event: a device is to be tested; each test has its own parameters."""
+    """Event: start a test of a device; each kind of test has its own parameters."""
 
     device: str = ""
     test: Literal["print", "pay", "take", "light", "calibrate"] | None = None
     coins: int | None = None
     """For a test of the hopper: the number of coins to pay."""
     on: bool | None = None
-    """For a test of the bill acceptor: whether it is to take bills and tickets."""
+    """For a test of the bill acceptor: whether it takes bills and tickets during the test."""
     outputs: tuple[str, ...] | None = None
-    """For a test of the I/O board: the outputs to switch on."""
+    """For a test of the I/O board: the names of the outputs to switch on."""
     matrix: tuple[int, ...] = ()
     """For a calibration: the six coefficients of the new touch calibration."""
 
@@ -105,22 +104,25 @@ class DeviceTest(Authorisation):
 # ---------------------------------------------------------------------------------------------- forms
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledForm(Authorisation):
-    """A form that staff have filled in; ``form`` is its id. Forms without fields have this payload."""
+    """A form that staff have filled in; ``form`` is its id.
+
+    It is the payload of a form without fields, and the base class of all others.
+    """
 
     form: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
-    """Base of the forms in which staff decide where disputed or found money goes.
+    """Base class of the forms in which staff decide where disputed or found money goes.
 
-    A form has either the field ``reason`` or the field ``place``.
+    A form uses either the field ``reason`` or the field ``place``.
     """
 
     reason: str = ""
     """Why staff ruled as they did."""
     place: str = ""
-    """Where the disputed or found money or ticket was found."""
+    """Where the money or ticket was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,7 @@ class NumberForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionForm(FilledForm):
-    """A form that opens an intervention (why) or closes it (what was done, and which parts were replaced)."""
+    """A form that opens an intervention (with the reason) or closes it (with the work done and the parts replaced)."""
 
     kind: WorkKind | None = None
     reason: str = ""
@@ -150,14 +152,14 @@ class InterventionForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillForm(FilledForm):
-    """A form in which staff record coins added to the hopper, in minor units."""
+    """A form about coins of the venue that staff added to the hopper; amount in minor units."""
 
     amount_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountForm(FilledForm):
-    """A form about the content of a box that was counted, in minor units."""
+    """A form about a cash box that staff counted; amount in minor units."""
 
     box: CollectedBox | None = None
     counted_cents: int = 0
@@ -165,7 +167,7 @@ class CountForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseForm(FilledForm):
-    """A form about the machine's stand (base), withdrawn or returned, with its lock and the main cashier."""
+    """A form about withdrawing or returning the machine's stand (base), with its lock and the main cashier."""
 
     base: str = ""
     lock: str = ""
@@ -175,7 +177,7 @@ class BaseForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteForm(FilledForm):
-    """Base of a form that adds a note to a register of the venue."""
+    """Base class of the forms that add a note to a register of the venue."""
 
     play_id: str | None = None
 
@@ -187,7 +189,7 @@ class NoteForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeForm(NoteForm):
-    """A note about a player's dispute: what they claim, the mechanic who was called, and the decision."""
+    """A note about a dispute: what the player claims, the mechanic who was called, and the decision."""
 
     claim: str = ""
     mechanic: str = ""
@@ -201,10 +203,11 @@ class DisputeForm(NoteForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExclusionForm(NoteForm):
-    """A note about an excluded player; ``who`` goes to the register of identities only."""
+    """A note about an excluded player."""
 
     reason: str = ""
     who: str = ""
+    """The player's name, which is stored only in the register of identities."""
 
     @property
     def is_complete(self) -> bool:
@@ -214,10 +217,7 @@ class ExclusionForm(NoteForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentForm(NoteForm):
-    """A register note about an incident.
-
-    It states the judgement, how the venue informed the control service, and which officer.
-    """
+    """A note about an incident: what happened, the management's judgement, and how which officer was informed."""
 
     what: str = ""
     judgement: str = ""
@@ -226,14 +226,14 @@ class IncidentForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the incident note has a text, and ``informed`` names a known way."""
+        """Return whether every mandatory field has a text, and ``informed`` names a known means."""
         return self.informed in INCIDENT_NOTIFICATION_WAYS and are_texts_filled_in(
             self.what, self.judgement, self.officer
         )
 
 
 def are_texts_filled_in(*texts: str | None) -> bool:
-    """Return whether each of the texts is neither missing nor blank."""
+    """Return whether each of the given texts is present and not blank."""
     return all(text is not None and text.strip() for text in texts)
 
 

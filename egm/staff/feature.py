@@ -1,4 +1,4 @@
-"""Staff: permissions at the machine, the service menu, and the registers of staff work."""
+"""Declaration of the staff feature: permissions at the machine, the service menu, and registers of staff work."""
 
 from typing import Final
 
@@ -20,7 +20,10 @@ from egm.staff.service.timeout import create_service_timeout
 
 
 def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature:
-    """Return the feature of device tests, whose rules come first, to receive the reports of a device under test."""
+    """Return the feature of device tests; its rules come first, so that they receive reports of a device under test.
+
+    ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.
+    """
     return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_query_waits))
 
 

@@ -1,10 +1,11 @@
-"""Forms that staff fill in. Each feature declares its own; the service menu shows them.
+"""Forms that staff fill in: their fields, and the rule of the event that a form submits.
 
-A completed form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its payload is a
-:class:`~egm.staff.events.FilledForm` with the values of the form's fields (amounts as ``int`` minor units, under
-names that end in ``_cents``), its own constant ``values``, and the persons: ``person`` (a staff number) and
-``persons`` (all who authorised it, ``person`` first), each just verified by PIN. The guard that
-:func:`build_form_rule` gives its rule holds exactly for such an event; no host and no player's screen can send one.
+Each feature declares its own forms; the service menu shows them. A completed form becomes one
+:class:`~egm.kernel.events.Event`, which the state table accepts or refuses. Its payload is a
+:class:`~egm.staff.events.FilledForm` with: the values of the fields (amounts as ``int`` minor units, under
+names that end in ``_cents``), the constants in the form's ``values``, ``person`` (a staff number) and
+``persons`` (all who authorised it, ``person`` first). Each person was verified by PIN just before. The guard of
+:func:`build_form_rule` accepts only such events; no host and no player's screen can send one.
 
 The texts are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
 ``form.<id>.<field>_<choice>``.
@@ -29,7 +30,7 @@ class FieldKind(StrEnum):
 
     TEXT = "text"
     DIGITS = "digits"
-    """Digits with their leading zeros, stored as text: the number of a document or ticket."""
+    """Digits stored as text, with leading zeros: the number of a document or ticket."""
     NUMBER = "number"
     """A whole number, such as a count."""
     AMOUNT = "amount"
@@ -38,7 +39,10 @@ class FieldKind(StrEnum):
 
 
 class FieldError(OperatorError):
-    """The error that a typed text is no valid value of a form's field; ``reason`` is a code of ``service.refused``."""
+    """The error that a typed text is not a valid value of a form's field.
+
+    ``reason`` is a code of the texts ``service.refused``.
+    """
 
     def __init__(self, name: str, reason: str, detail: str) -> None:
         super().__init__(f"{name}: {detail}")
@@ -47,25 +51,25 @@ class FieldError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
-    """One field of a staff form.
-
-    ``value_min`` and ``value_max`` limit a number or an amount, ``length_max`` the length of a text.
-    """
+    """One field of a staff form."""
 
     name: str
     kind: FieldKind = FieldKind.TEXT
     is_required: bool = True
     choices: tuple[str, ...] = ()
     length_max: int = 80
+    """The greatest number of characters of a text."""
     value_min: int = 0
+    """The smallest valid number or amount; amounts in minor units."""
     value_max: int = 10**12
+    """The largest valid number or amount; amounts in minor units."""
     has_untranslated_choices: bool = False
-    """Whether the choices are shown untranslated, because they are numbers or names of devices."""
+    """Whether the choices are shown as they are, because they are numbers or names of devices."""
 
     def parse_text(self, text: str) -> str | int | None:
-        """Return the value of the field for a typed text; None if an optional field is left empty.
+        """Return the field's value for a typed text; None if the field is optional and the text empty.
 
-        Raises :class:`FieldError` if the text is no valid value.
+        Raises :class:`FieldError` if the text is not a valid value.
         """
         text = text.strip()
         if not text:
@@ -96,27 +100,26 @@ class FormField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A form that staff fill in at the service menu, and the event that it submits.
-
-    ``persons`` is the number of persons who must authorise it; the profile may require two for a
-    permission. ``submission_guards`` are the conditions for submitting it that the form shows in advance,
-    each with whether it is met now. They are guards that hold whenever the machine accepts the event: the
-    event's rule has them as guards, or applies only in states in which they hold. The text of each is
-    ``service.needs.<guard>``. ``subject`` is its section of the main menu; a form without one is opened
-    from a page.
-    """
+    """A form that staff fill in at the service menu, and the event that it submits."""
 
     id: str
     event: EventName
     permission: Permission
     fields: tuple[FormField, ...] = ()
     persons: int = 1
+    """The number of persons who must authorise it; the profile may require two for a permission."""
     submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
+    """The conditions for submitting it that the form shows in advance, each with whether it is met now.
+
+    They are guards that the event's rule has too, or that hold in all states of the rule. The text of each is
+    ``service.needs.<guard>``.
+    """
     subject: str = ""
+    """Its section of the main menu; a form without one is opened from a page."""
     preset_values: Mapping[str, object] = field(default_factory=dict)
 
     def count_persons_needed(self, machine: Machine) -> int:
-        """Return the number of persons who must authorise the form under this machine's profile."""
+        """Return how many persons must authorise the form under this machine's profile."""
         return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
@@ -137,7 +140,7 @@ PLAY_ID_FIELD: Final = FormField(name="play_id", is_required=False)
 
 
 def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
-    """Return whether at least ``persons`` different persons, all with the permission, have authorised an event."""
+    """Return whether at least ``persons`` different persons who all have the permission have authorised an event."""
     person_ids = event.read_payload(Authorisation).persons
     if len(set(person_ids)) < persons:
         return False
@@ -151,7 +154,7 @@ def list_event_persons(machine: Machine, event: Event) -> list[str]:
 
 
 def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
-    """Return the journal details of a staff ruling: machine, location, reason, persons, and ``more``."""
+    """Return the fields of a journal record about a staff ruling: machine, place, reason, persons, and ``more``."""
     ruling = event.read_payload(RulingForm)
     return {
         "machine": machine.identity.serial,
@@ -172,8 +175,8 @@ def build_form_rule(
 ) -> Rule[Machine]:
     """Return the state-table rule of an event that staff forms submit.
 
-    The rule's first guard, ``authorised``, holds for an event from one of ``forms``, authorised by as many
-    different permitted persons as the form needs. Refusals are reported to the persons.
+    Its first guard, ``authorised``, is that the event comes from one of ``forms`` and is authorised by as many
+    different permitted persons as the form needs. Refusals are shown to the persons.
     """
     by_id = {form.id: form for form in forms}
 

@@ -1,4 +1,4 @@
-"""Forms of the staff: options, interventions, fills and counts, bases, notes in the registers."""
+"""The forms of staff work: options, interventions, hopper fills, counts, bases, and notes in the registers."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,13 +1,13 @@
-"""Register of identities: persons paid by hand, stored separately from the journal and never in it.
+"""Register of identities: names of persons who were paid by hand, stored outside the journal.
 
-The journal is exported, copied and read by many; a person's name and document must not be. So the clear text
-exists only here, in a file on each medium readable by the machine's user, and the journal stores a
-*commitment*: the SHA-256 of a salt and the record. With both, one can prove that the record is the one
-written when the money was paid; from the journal alone nothing can be learned, not even by trial, because the
-salt is unknown. When the retention period of the jurisdiction has passed, record and salt are erased together
-and the journal remains intact.
+The journal is exported, copied and read by many; a person's name and document must not be in it. The clear text
+exists only here, in a file on each medium that only the machine's user can read. The journal stores a
+*commitment*: the SHA-256 of a random salt and the record. With both, one can prove that the record is the one
+written when the money was paid. The journal alone reveals nothing, not even by trying names, because the salt
+is unknown. After the jurisdiction's retention period, record and salt are erased together; the journal does not
+change.
 
-A record is durable here before the journal commits to it: a power loss between the two leaves a record
+A record is durable here before the journal stores the commitment: a power loss in between leaves a record
 without a commitment, and the form is filled in again.
 """
 
@@ -41,16 +41,14 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record of the register of identities: the id of the hand-pay, the time, and the person who was paid.
-
-    ``fields`` is None after the record was erased.
-    """
+    """One record of the register of identities: the id of the hand-pay, the time, and the person who was paid."""
 
     commitment: str
     subject: str
     time_utc: datetime
     salt: bytes | None
     fields: Mapping[str, str] | None
+    """The texts that identify the person, by field; None after the record was erased."""
 
     @property
     def matches_commitment(self) -> bool:
@@ -70,7 +68,10 @@ def compute_commitment(salt: bytes, subject: str, fields: Mapping[str, str]) -> 
 
 
 class IdentityRegister:
-    """The register of identities in a state folder and on the second medium; either copy alone restores both."""
+    """The register of identities: a file in the state folder and a copy on the second medium.
+
+    If one of the two is lost, it is restored from the other.
+    """
 
     def __init__(self, copies: list[sqlite3.Connection], random_bytes: Callable[[int], bytes]) -> None:
         self._copies = copies
@@ -83,11 +84,11 @@ class IdentityRegister:
         second: Path | None = None,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (it makes a salt)
     ) -> Self:
-        """Open the register of identities, creating it at first (mode 0600), and make both copies agree.
+        """Open the register of identities and make both copies equal; create files that do not exist (mode 0600).
 
-        ``second`` is the folder on the second medium. ``random_bytes`` is for salts. A record erased in one
-        copy is erased in both. Raises OperatorError naming the file and the reason if neither copy can be
-        used.
+        ``second`` is the folder on the second medium. ``random_bytes`` returns random bytes for salts. A record
+        erased in one copy is erased in both. Raises OperatorError with the file and the reason if neither copy
+        can be used.
         """
         copies: list[sqlite3.Connection] = []
         refused_paths: list[tuple[Path, OSError | sqlite3.Error]] = []
@@ -109,9 +110,9 @@ class IdentityRegister:
         return register
 
     def _merge_copies(self) -> None:
-        """Make both copies of the register equal.
+        """Make both copies of the register equal: each gets the records of both.
 
-        Afterwards each has the records of both, and a record erased in either is erased in both.
+        A record that is erased in one of them is erased in both.
         """
         merged: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
@@ -154,11 +155,11 @@ class IdentityRegister:
         yield from (_build_identity_record(*row) for row in rows)
 
     def get(self, commitment: str) -> IdentityRecord | None:
-        """Return the identity record with a commitment from the journal, or None."""
+        """Return the identity record with this commitment, as the journal states it, or None."""
         return next((record for record in self.records() if record.commitment == commitment), None)
 
     def erase_before(self, time_utc: datetime) -> int:
-        """Erase names, documents and salts of all identity records older than a time; return the number of records."""
+        """Erase names, documents and salts of all records older than ``time_utc``; return the number erased."""
         counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
@@ -177,13 +178,16 @@ class IdentityRegister:
 def _build_identity_record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
-    """Return the identity record that a row of the register of identities contains."""
+    """Build an identity record from the columns of a row in the register's file."""
     values = None if fields is None else json.loads(fields)
     return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open one copy of the register of identities, creating it at first. Raises OSError or sqlite3.Error."""
+    """Open one copy of the register of identities; create the file if it does not exist.
+
+    Raises OSError or sqlite3.Error.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)

@@ -1,10 +1,10 @@
 """Interventions: work at the open machine, declared with its reason beforehand (Monaco arts 20.1-20.3; J-04 to J-07).
 
-An intervention is declared in the service menu by an authenticated person; while it is open the machine is
-held out of service, and the doors it covers may be opened. If the profile requires identified openings, any
-other door, and any door without an intervention, is a separate event and a tilt; if it requires monitoring,
-so is a door opened before the monitoring system has read who is at work (K-13). The sheet of an intervention
-is derived from journal entries alone: see :mod:`egm.staff.sheet`.
+An authenticated person declares an intervention in the service menu. While it is open, the machine is out of
+service, and the doors that this kind of work covers may be opened. If the profile requires identified openings,
+opening any other door, or any door without an intervention, is an event of its own and a tilt. If it requires
+monitoring, so is opening a door before the monitoring system has read who is at work (K-13). The sheet of an
+intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
 
 
 def intervention_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether the intervention that is open is of the kind named in the form."""
+    """Return whether an intervention is open and is of the kind that the form names."""
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     return intervention is not None and intervention["kind"] == event.read_payload(InterventionForm).kind
 
@@ -82,7 +82,7 @@ def base_is_in_place(machine: Machine, _: Event) -> bool:
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
-    """Return whether the machine's stand (base) is withdrawn, so that it can be returned."""
+    """Return whether the machine's stand (base) is withdrawn, and so can be returned."""
     return machine.memory.get(StaffKey.BASE) is not None
 
 
@@ -128,7 +128,10 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
-    """Record that the monitoring system has read who is at work, so that doors may be opened. Ignore repeats."""
+    """Record that the monitoring system has read who is at work, so that doors may be opened.
+
+    A repeated report changes nothing.
+    """
     intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(WorkSeen).id
     if (
         intervention is None
@@ -171,7 +174,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
 def withdraw_base(machine: Machine, event: Event) -> None:
     """Record that the machine's stand (base) is withdrawn; its lock and key go to the main cashier (Monaco art. 20.2).
 
-    Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
+    Until it is returned, coins have no drop box to fall into, and the machine is out of service.
     """
     form, since = event.read_payload(BaseForm), machine.clock.now().isoformat()
     machine.post(
@@ -222,10 +225,10 @@ def return_base(machine: Machine, event: Event) -> None:
 
 
 def is_opening_identified(machine: Machine, door: str) -> bool:
-    """Return whether an opening of the door would count as identified.
+    """Return whether it would be known who opens the door now.
 
-    It does if the open intervention covers the door, or if the profile requires no declaration before opening
-    doors.
+    It is if the open intervention covers the door, or if the profile requires no declaration before doors are
+    opened.
     """
     staff = machine.profile.staff
     if not staff.identify_before_opening:
@@ -239,7 +242,7 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
     """Return the meters that are not zero, by name.
 
-    Meters that count since power-up or since a door was closed are left out.
+    Meters that count only since power-up, or since a door was closed, are left out.
     """
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

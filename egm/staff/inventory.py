@@ -1,8 +1,8 @@
 """The machine's entry in the venue's inventory, and its technical sheet of all changes (Monaco arts 19.1-19.4).
 
-The cabinet file's data on the machine is recorded whenever it has changed: so the journal holds every move,
-every change of return and when it was certified (Q-08, Q-10, Q-16, Q-17). A base's number is permanent (art.
-19.2): a file with another one is refused.
+The cabinet file's data about the machine are recorded at every start at which they have changed. So the journal
+has every move, every change of a game's return and every certification date (Q-08, Q-10, Q-16, Q-17). The
+number of the base (stand) is permanent (art. 19.2): a file with another one is refused.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ _SHEET_FIELDS: Final = (
 def build_inventory_entry(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
-    """Return the machine's inventory entry as of now, from the cabinet file and the installed games.
+    """Return the machine's inventory entry from the cabinet file and the games installed now.
 
     Raises OperatorError if the photograph cannot be read.
     """
@@ -86,7 +86,7 @@ def build_inventory_entry(
 def _format_return(machine: Machine, game: Game) -> str:
     """Return a game's lowest return in percent, or "" if it is unknown.
 
-    It is also "" for a game with a levy (the venue's share, as at poker): the inventory states the levy instead.
+    Also "" for a game with a levy (the operator's share, as at poker): the inventory states the levy instead.
     """
     return_min = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
     return "" if return_min is None or game.rules.levy is not None else format_percent(return_min, 4)
@@ -99,10 +99,10 @@ def record_inventory_change(
     *,
     must_be_complete: bool = False,
 ) -> None:
-    """Record the machine's inventory entry at start-up if it has changed.
+    """At start-up, record the machine's inventory entry if it has changed.
 
-    ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number is not
-    the first one recorded, or if data are missing although ``must_be_complete`` requires all of them.
+    ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number differs
+    from the first one recorded, or if data are missing although ``must_be_complete`` requires all of them.
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
@@ -124,7 +124,7 @@ def record_inventory_change(
 
 
 def _describe_photograph(inventory: Inventory) -> str:
-    """Return the name and digest of the machine's photograph; the file itself is not copied."""
+    """Return the name and digest of the file with the machine's photograph."""
     if inventory.photograph is None:
         return ""
     try:
@@ -137,7 +137,7 @@ def _describe_photograph(inventory: Inventory) -> str:
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
 class InventorySheet:
-    """The technical sheet of the machine, kept for its whole life: the current inventory entry and every change."""
+    """The machine's technical sheet: its current inventory entry and every change since its first start."""
 
     current_values: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]

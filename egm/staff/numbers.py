@@ -10,7 +10,7 @@ from egm.staff.tries import build_wrong_pins_key, clear_wrong_pins_at_terminals,
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
-    """Return the staff numbers that are locked, each with the state key that stores its wrong PINs."""
+    """Return the staff numbers that are locked now, each with the storage key of its wrong PINs."""
     keys_by_number = {
         number: (
             build_wrong_pins_key(machine, number),
@@ -26,17 +26,14 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
 
 
 def number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the staff number that the event names is locked.
-
-    If the event names no number, return whether any staff number is locked.
-    """
+    """Return whether the staff number in the form is locked; without a number, whether any is locked."""
     locked = _find_locked_numbers(machine)
     number = event.read_payload(NumberForm).number
     return number in locked if number else bool(locked)
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
-    """Unlock a staff number by clearing its wrong PINs; the PIN itself does not change."""
+    """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change."""
     form = event.read_payload(NumberForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     machine.post(

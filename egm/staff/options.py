@@ -1,8 +1,8 @@
-"""Operator options: games, denominations, minimum and maximum bet, within the profile's limits.
+"""Operator options: the games, denominations, minimum and maximum bet that are offered.
 
-Options only narrow what the cabinet file and the profile allow, and are stored in the journal. They are
-changed behind an open door, without credits and without a game, by as many persons as the profile requires;
-they take effect at the next start, so nothing changes while a player is at the machine.
+Options only restrict further what the cabinet file and the profile allow, and are stored in the journal. They
+are changed with a door open, without credits and without a game, by as many persons as the profile requires.
+They take effect at the next start, so nothing changes while a player is at the machine.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,28 +37,28 @@ _OPTION_DOORS: Final = frozenset({"main", "logic"})
 
 @dataclass(frozen=True, slots=True)
 class AmountOption:
-    """An operator option that is an amount, such as the maximum bet, and that narrows the profile.
+    """An operator option that is an amount, such as the maximum bet, and makes the profile's amount stricter.
 
     Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """
 
     read_profile_cents: Callable[[Profile], int]
-    """Returns the amount that the profile states, which applies without the option."""
+    """Function that returns the profile's amount, which applies without the option, in minor units."""
     narrow_profile: Callable[[Profile, int], Profile]
-    """Returns the profile with the operator's amount instead, if the operator's amount is stricter."""
+    """Function that returns the profile with the operator's amount, if that is stricter; otherwise unchanged."""
     smallest_cents: int = 0
     """The smallest amount that the option's form accepts, in minor units."""
 
 
 def _raise_bet_minimum(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the minimum bet raised to ``cents``, if that is higher."""
+    """Return the profile with the minimum bet ``cents`` if that is higher than its own; otherwise unchanged."""
     least_cents = max(profile.play.bet_minimum_cents, cents)
     play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
     return profile.model_copy(update={"play": play})
 
 
 def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the maximum bet lowered to ``cents``, if that is lower."""
+    """Return the profile with the maximum bet ``cents`` if that is lower than its own; otherwise unchanged."""
     most_cents = min(profile.play.bet_limit_cents, cents)
     play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
     return profile.model_copy(update={"play": play})
@@ -91,7 +91,7 @@ def apply_options(machine: Machine) -> None:
 
 
 def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
-    """Return the profile with its amounts narrowed as the operator's options say."""
+    """Return the profile with its amounts replaced by stricter ones of the operator's options."""
     for option, amount in AMOUNT_OPTIONS.items():
         cents: int | None = getattr(options, f"{option}_cents")
         if cents is not None:
@@ -129,7 +129,7 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
 
 @refusal_code("option_is_sound")
 def options_form_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether the requested options leave at least one game with a denomination and an acceptable bet."""
+    """Return whether the form's change leaves at least one game with a denomination and an acceptable bet."""
     options = _apply_option_changes(machine, event.read_payload(OptionsForm))
     if options is None:
         return False
@@ -214,6 +214,6 @@ def change_options(machine: Machine, event: Event) -> None:
 
 
 def request_restart(machine: Machine, event: Event) -> None:
-    """Request a restart of the machine. Nothing is lost by a restart, as by a power loss."""
+    """Request a restart of the machine; credits and games continue after it, as after a power loss."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
     machine.component(ServiceDesk).is_restart_requested = True

@@ -1,4 +1,4 @@
-"""Types that records and events of staff work share: boxes, kinds of work, rulings, and the operator's options."""
+"""Types that journal entries and events of staff work share: boxes, kinds of work, rulings, operator options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ WorkKind: TypeAlias = Literal["repair", "collection"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingDetails:
-    """Base of the records of staff rulings: at which machine, where, why, and by whom."""
+    """Base class of the entries about staff rulings: at which machine, where, why, and by whom."""
 
     machine: Serial
     place: str
-    """The machine's number on the floor, or the location stated in the form."""
+    """The machine's number on the floor, or the place stated in the form."""
     reason: NonBlankText
     persons: Persons
 
@@ -32,32 +32,32 @@ OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denominatio
 
 @dataclass(frozen=True, kw_only=True)
 class OptionValues:
-    """Base of the form that changes an operator option, and of the record of the change.
+    """Base class of the form that changes an operator option, and of the entry that records the change.
 
-    The field of the changed option has the new value; the fields of other options are None.
+    The field of the changed option has the new value; all others are None.
     """
 
     __slots__ = ()  # a class with two bases has the slots itself
 
     bet_limit_cents: Cents | None = omit_if_default(None)
-    """The greatest bet that is offered."""
+    """The highest bet that is offered, in minor units."""
     bet_minimum_cents: Count | None = omit_if_default(None)
     game: str | None = omit_if_default(None)
-    """The id of the game whose offer is changed."""
+    """The id of the game that is switched on or off, or one of whose denominations is."""
     denomination_cents: str | None = omit_if_default(None)
-    """The denomination, in minor units, whose offer is changed."""
+    """The denomination that is switched on or off, in minor units; None: the whole game is."""
     on: Literal["yes", "no"] | None = omit_if_default(None)
-    """Whether the game or denomination named in the form is offered from then on."""
+    """Whether the game or denomination is offered after the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorOptions:
-    """The operator's choice of the games, denominations and bets that are offered."""
+    """The operator's restrictions of the games, denominations and bets that are offered."""
 
     games_not_offered: tuple[str, ...] = field(default=(), metadata=stored_as("off"))
     """The ids of the games that are not offered."""
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The offered denominations by game; a game that is not listed offers all its denominations."""
+    """The offered denominations by game id; a game that is not listed offers all of its denominations."""
     bet_limit_cents: int | None = None
     bet_minimum_cents: int | None = omit_if_default(None)
 
@@ -67,9 +67,9 @@ class OperatorOptions:
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
     def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the denominations that the operator offers for a game, of those admitted (``admitted_cents``).
+        """Return which of the denominations ``admitted_cents`` the operator offers for a game.
 
-        None are offered if the game is off. All are offered if the operator's choice would leave none.
+        Empty if the game is off. All of them if the operator's choice would leave none.
         """
         if game_id in self.games_not_offered:
             return ()

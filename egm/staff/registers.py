@@ -1,8 +1,8 @@
-"""Registers of the venue, as views of the journal, and the notes that persons add to it.
+"""Registers of the venue, derived from the journal, and the notes that persons add to them.
 
 A register is a query of the journal: entries of some kinds, in named columns. So it cannot differ from what
-happened, it is exported with the journal, and it can be recomputed anywhere. Notes (a dispute decided, an
-exclusion, an incident) move no value; a player's name goes to the register of identities, as for a hand-pay.
+happened, is exported with the journal, and can be recomputed anywhere. Notes (a dispute decided, an exclusion,
+an incident) move no value. An excluded player's name is stored in the register of identities only.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -96,18 +96,16 @@ def record_incident(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register of the venue, as a query of the journal: which entries belong to it, and its columns.
-
-    It selects the entries of ``entry_kinds`` whose records have the ``required_values`` (by field), and a value that is
-    not empty in the ``required_field``.
-    """
+    """A register of the venue, as a query of the journal: which entries belong to it, and its columns."""
 
     name: str
     entry_kinds: tuple[str, ...]
     columns: tuple[str, ...]
     source_clause: str
     required_values: Mapping[str, str] | None = None
+    """The values that an entry's record must have, by field."""
     required_field: str = ""
+    """The field that must not be empty in an entry's record; empty: no such condition."""
 
     def contains(self, entry: StoredEntry) -> bool:
         """Return whether a journal entry belongs to this register."""
@@ -173,14 +171,14 @@ REGISTER_DEFINITIONS: Final = (
     ),
     Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
 )
-"""The registers of the staff's own work; other features offer theirs."""
+"""The registers of the staff's own work; other features declare theirs."""
 
 
 def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
-    """Yield the lines of a register, in the order of ``entries``.
+    """Yield the lines of a register in the order of ``entries``, each with its values by column.
 
-    Each line has the entry's sequence, time and player position (None on a machine with one), then the register's
-    columns.
+    A line has the entry's sequence number, time and player position (None if the machine has only one), then
+    the register's columns.
     """
     for entry in entries:
         if register.contains(entry):
@@ -195,7 +193,7 @@ def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> I
 
 
 def _format_column_value(column: str, value: Any) -> Any:
-    """Return the value of a register's column for display; merchandise prizes are replaced by their names."""
+    """Return the value of a register's column for display: prizes in kind by their names, others unchanged."""
     if column != "prizes" or not value:
         return value
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]

@@ -1,4 +1,4 @@
-"""Rules of the staff: keys, calls, the service menu, and the forms of work and of rulings on money."""
+"""State-table rules of staff: keys, calls, the service menu, and the forms of work and of rulings on money."""
 
 from typing import Final
 

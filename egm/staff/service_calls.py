@@ -1,4 +1,4 @@
-"""Service calls: the player switches the candle on; an attendant at the machine answers the call."""
+"""Service calls: the player switches the candle (tower light) on; an attendant at the machine answers the call."""
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
@@ -22,7 +22,7 @@ def call_service(machine: Machine, _: Event) -> None:
 def show_fault_notice(machine: Machine, _: Event) -> None:
     """Show a notice that the attendant's key cannot clear the active fault.
 
-    Such a fault ends by itself as soon as its cause is removed.
+    The fault ends by itself when its cause is removed.
     """
     active_codes = [
         code

@@ -1,6 +1,6 @@
-"""The intervention sheet (Monaco art. 20.3; Q-15): who, when, which doors, what was done, meters.
+"""The sheet of an intervention (Monaco art. 20.3; Q-15): who, when, which doors, what was done, meters.
 
-It is derived from journal entries alone, so the machine's page, the command line and an auditor with an
+It is derived from journal entries alone, so that the machine's page, the command line and an auditor with an
 export produce the same sheet.
 """
 
@@ -29,23 +29,17 @@ from meters.recall import read_details
 
 @dataclass(frozen=True, slots=True)
 class SheetLine:
-    """One line of an intervention sheet: the time (ISO 8601 UTC), the event, and who caused it.
-
-    ``authors`` are the persons or the key switch that caused the event; empty if it names nobody.
-    """
+    """One line of an intervention sheet: the time (ISO 8601 UTC), the event, and who caused it."""
 
     time_utc: str
     event_and_subject: str
     authors: tuple[str, ...]
+    """The persons or the key switch that caused the event; empty if the entry names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class InterventionSheet:
-    """The sheet of one intervention.
-
-    ``closed_time`` is empty while the intervention is open. The meters are by name, in minor units or counts, as
-    they were before the intervention and after it.
-    """
+    """The sheet of one intervention, that is, of work at the open machine."""
 
     id: str
     kind: str
@@ -55,6 +49,7 @@ class InterventionSheet:
     reason: str
     opened_time: str
     closed_time: str
+    """When the intervention ended (ISO 8601 UTC); empty while it is open."""
     closed_by: str
     work: str
     parts: str
@@ -62,7 +57,7 @@ class InterventionSheet:
     meters_before: Mapping[str, int]
     meters_after: Mapping[str, int]
     proof: str = ""
-    """Who ended the intervention with a PIN, and the number and hash of that journal entry; empty while it is open."""
+    """Who closed the intervention with their PIN, and the number and hash of that journal entry; empty before."""
 
     @property
     def opened_doors(self) -> tuple[str, ...]:
@@ -145,9 +140,9 @@ class InterventionSheet:
 def iter_sheets(
     entries: Iterable[StoredEntry], declarations: EntryDeclarations
 ) -> Iterator[InterventionSheet]:
-    """Yield the sheet of every intervention among a journal's entries, oldest first; the last may still be open.
+    """Yield the sheet of every intervention in a journal's entries, oldest first; the last may still be open.
 
-    ``declarations`` state which entries a sheet lists, and what each event concerns.
+    ``declarations`` state which entries a sheet lists, and what the subject of each is.
     """
     start: StoredEntry | None = None
     lines: list[SheetLine] = []
@@ -171,7 +166,7 @@ def iter_last_sheets(
 ) -> Iterator[InterventionSheet]:
     """Yield the sheets of a journal's last ``limit`` interventions, newest first.
 
-    The entries between two interventions are not read.
+    Entries between two interventions are not read.
     """
     for start in view.entries(INTERVENTION_OPENED.kind, newest_first=True, limit=limit):
         end = view.get(f"{start.id}.closed")
@@ -182,7 +177,11 @@ def iter_last_sheets(
 def _build_sheet(
     start: StoredEntry, lines: Iterable[SheetLine], end: StoredEntry | None
 ) -> InterventionSheet:
-    """Return the sheet of an intervention from its first and last entry; ``end`` is None while it is open."""
+    """Return the sheet of an intervention.
+
+    ``start`` and ``end`` are its first and last entry, ``lines`` those to list; ``end`` is None while it is
+    open.
+    """
     record, closing_record = read_details(start), {} if end is None else read_details(end)
     return InterventionSheet(
         id=start.id,
@@ -204,7 +203,7 @@ def _build_sheet(
 
 
 def _name_event(entry: StoredEntry, entries: EntryDeclarations) -> str:
-    """Return the kind of a journal entry with its subject; for a test, the subject is the device."""
+    """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
     subject = entries.find_subject(entry)
@@ -212,12 +211,12 @@ def _name_event(entry: StoredEntry, entries: EntryDeclarations) -> str:
 
 
 def _build_event_and_subject_texts(event: str) -> tuple[PageText, PageText]:
-    """Return the event of a sheet's line and what it concerns (a door, a fault, a device) as texts."""
+    """Return two texts for a line of a sheet: the event, and its subject (a door, a fault, a device)."""
     kind, _, about = event.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
     return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), about)
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:
-    """Return the meters stored in an entry that opens or closes an intervention, by name."""
+    """Return the meters that an entry which opens or closes an intervention has stored, by name."""
     return {str(name): int(value) for name, value in dict(record.get("meters", {})).items()}

@@ -1,10 +1,10 @@
 """Slips without value that the machine prints for the venue: access tickets and audit tickets (E-10, G-17).
 
 If the profile requires it, an access ticket is printed when an intervention starts (who, why, the current
-meters) and when the logic area or an area with money opens, and an audit ticket when the main door opens. A
-slip uses the ticket printer and the jurisdiction's template. Its content is recorded in the journal before it
-is printed, so there is evidence of it in any case. If the printer serves a player or has a fault, the slip is
-not printed, which is recorded too.
+meters) and when the logic area or an area with money is opened, and an audit ticket when the main door is
+opened. A slip uses the ticket printer and the jurisdiction's template. Its content is recorded in the journal
+before it is printed. If the printer is serving a player or has a fault, the slip is not printed, which is
+recorded too.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,10 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 
 def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
-    """Print the ticket that records the opening of a door, which may have been opened ``unattended`` (power off)."""
+    """Print the slip about the opening of a door.
+
+    ``unattended``: the door was opened while the machine was off.
+    """
     if (title := _TICKET_TITLE_BY_DOOR.get(door)) is not None:
         _print_slip(machine, title, f"{door} {'opened while off' if unattended else 'opened'}")
 
@@ -86,7 +89,10 @@ def print_access_ticket(machine: Machine, about: str) -> None:
 
 
 def _print_slip(machine: Machine, title: str, about: str) -> None:
-    """Record an access or audit slip and print it, if the profile requires slips and the printer is free."""
+    """Record a slip; print it if the profile requires slips and the printer is free.
+
+    ``about`` are the lines that state its subject.
+    """
     printer = machine.component(Devices).printer
     if not machine.profile.staff.slips or printer is None:
         return

@@ -1,9 +1,9 @@
 """Hopper fills and box counts: what persons add and remove, compared with the meters.
 
-A fill adds the venue's coins to the hopper, whose level is only right if fills are recorded (D-13). A
-collection stores in the machine's memory the amount metered into each box since the previous collection. The
-later count of a box is compared with that amount, and the difference stays in the journal permanently (FR69
-(d); Monaco arts 19.5, 23-1; D-21, G-09).
+A fill adds the venue's coins to the hopper, whose level is right only if fills are recorded (D-13). At a
+collection the machine stores the amount metered into each cash box since the previous collection. The later
+count of a box is compared with that amount, and the difference stays in the journal permanently (FR69 (d);
+Monaco arts 19.5, 23-1; D-21, G-09).
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "
 
 
 def build_collection_state(machine: Machine, collection: str) -> dict[str, object]:
-    """Return the state that a collection stores: the amount metered into each box, now and at the last collection."""
+    """Return the state change of a collection: the total metered into each box now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
@@ -59,9 +59,9 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
 
 @refusal_code("box_is_to_be_counted")
 def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
-    """Return whether the box that the event names has not been counted since the last collection.
+    """Return whether the form's box has not been counted since the last collection.
 
-    If the event names no box, return whether any box has not been counted.
+    If the form names no box: whether there is any such box.
     """
     collection, box = machine.memory.get(StaffKey.COLLECTED), event.read_payload(CountForm).box
     uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])

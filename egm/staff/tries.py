@@ -1,11 +1,11 @@
-"""Wrong PINs at the machine: after a limit the staff number is locked for a while, whether it exists or not.
+"""Wrong PINs at the machine: after a limit, the staff number is locked for a while, whether it exists or not.
 
-Staff numbers, known and unknown ones alike, are counted in a fixed number of groups (buckets) by a digest of
-the number. So nothing reveals whether a number exists, and typing many numbers does not fill the memory.
-Wrong PINs typed without turning a key are counted separately, so that no player can lock out a person who has
-a key. Terminals and the machine count each other's wrong PINs, so that using both gives nobody twice as many
-tries. A lock lasts a number of seconds of the machine's own running time, not of the clock; after a restart
-it lasts for the seconds that were stored last.
+All staff numbers, known and unknown, are counted in a fixed number of groups, chosen by a digest of the number.
+So nothing reveals whether a number exists, and typing many numbers does not fill the memory. Wrong PINs typed
+without turning a key are counted separately, so that no player can lock out a person who has a key. Computer
+terminals (command line) and the machine count each other's wrong PINs, so that using both gives nobody twice as
+many tries. A lock lasts for a number of seconds of the machine's own running time, not of the clock; after a
+restart, it lasts for the seconds that were stored last.
 """
 
 import hashlib
@@ -34,10 +34,10 @@ _UNKNOWN_NUMBER_BUCKETS: Final = 1024
 
 
 def build_wrong_pins_key(machine: Machine, number: str, *, is_opened_by_key: bool = True) -> str:
-    """Return the state key under which the wrong PINs of a staff number are counted.
+    """Return the storage key under which the wrong PINs of a staff number are counted.
 
-    Several staff numbers share a key (see the module). ``is_opened_by_key`` is whether a key switch was turned to open
-    the menu; wrong PINs without that are counted separately.
+    Several staff numbers share a key. ``is_opened_by_key``: whether a key switch was turned to open the menu;
+    wrong PINs without that are counted separately.
     """
     way = "" if is_opened_by_key else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
@@ -45,7 +45,7 @@ def build_wrong_pins_key(machine: Machine, number: str, *, is_opened_by_key: boo
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:
-    """Return for how many more seconds the staff numbers counted under a state key are locked; 0 if they are not."""
+    """Return for how many more seconds the staff numbers counted under ``key`` are locked; 0 if they are not."""
     counts = _read_stored_counts(machine, key)
     if not counts["locked_seconds"]:
         return 0
@@ -99,16 +99,16 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
 
 
 def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
-    """Return the wrong PINs and lock seconds that the journal stores under ``key``.
+    """Return the count of wrong PINs and the lock's seconds that are stored under ``key``, by name.
 
-    Counts of earlier versions in another form are ignored.
+    Records of earlier versions in another form are ignored.
     """
     counts: Any = machine.journal.state(key)
     return counts if counts and "locked_seconds" in counts else {"wrong": 0, "locked_seconds": 0}
 
 
 def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int) -> dict[str, object]:
-    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state that stores the lock."""
+    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state change that stores it."""
     machine.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong_pin_count, "locked_seconds": seconds}}
 
@@ -139,7 +139,7 @@ def _report_wrong_pin_to_terminals(machine: Machine, number: str) -> None:
 
 
 def clear_wrong_pins_at_terminals(machine: Machine, number: str) -> None:
-    """Remove a staff number's wrong PINs from the terminals' file, because the journal has them now."""
+    """Remove the wrong PINs of a staff number from the terminals' file, because the journal has them now."""
     record_wrong_pins_of_terminals(machine)
     path, counted_number = machine.component(Roster).path, find_counted_number(number)
     if path is not None:

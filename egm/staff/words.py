@@ -10,15 +10,15 @@ from meters.table import METER_BY_NAME, Unit
 
 
 def build_text(key: str, **values: int | str) -> PageText:
-    """Return the catalogue text ``key``, with the given values, as a text of a service page."""
+    """Return the catalogue text ``key``, filled with the given values, as a text of a service page."""
     return PageText(kind="say", value=key, values=values)
 
 
 def build_code_text(section: str, code: str) -> PageText:
-    """Return the text for a machine code from a section of the catalogue, where dots in codes are written as _.
+    """Return the catalogue text ``<section>.<code>``; dots in the code are written as underscores.
 
-    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without a text of its
-    own has the text for a failure of its device.
+    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without a text of its own
+    has the text for a failure of its device.
     """
     return PageText(kind="code", value=code, values={"of": section})
 
@@ -29,7 +29,7 @@ def build_plain_text(text: object) -> PageText:
 
 
 def build_money_text(amount_cents: int, *more_cents: int) -> PageText:
-    """Return an amount of minor units, or several side by side, as a text of a service page."""
+    """Return one or several amounts of minor units, side by side, as a text of a service page."""
     more_amounts: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
     return PageText(kind="money", value=amount_cents, values=more_amounts)
 
@@ -45,19 +45,19 @@ def build_time_text(when: str) -> PageText:
 
 
 def build_authors_text(authors: Sequence[str]) -> PageText:
-    """Return who acted, as text: the staff numbers or, if no PIN was required, the key that was turned."""
+    """Return as text who acted: the staff numbers or, if no PIN was required, the key that was turned."""
     if len(authors) == 1 and not authors[0].isdigit():
         return build_code_text("input.key", authors[0])
     return build_plain_text(", ".join(authors))
 
 
 def build_local_text(names: Mapping[str, str]) -> PageText:
-    """Return a text that has its own translations, ``names`` by language, for a service page."""
+    """Return a text with translations of its own for a service page; ``names`` has it by language."""
     return PageText(kind="local", values=dict(names))
 
 
 def build_prize_names_text(prizes: Iterable[Mapping[str, Any]]) -> PageText:
-    """Return the names of merchandise prizes, in each available language, as one text of a service page."""
+    """Return the names of prizes in kind, in each available language, as one text of a service page."""
     names: dict[str, str] = {}
     for prize in prizes:
         for language, name in prize["names"].items():
@@ -86,7 +86,7 @@ def build_pair_table(
 
 
 def build_column_titles(*names: str) -> tuple[PageText, ...]:
-    """Return the titles of a service page's table columns; the names are catalogue keys under ``service.column``."""
+    """Return the titles of a table's columns; ``names`` are catalogue keys under ``service.column``."""
     return tuple(build_text(f"service.column.{name}") for name in names)
 
 
@@ -103,14 +103,17 @@ def build_meter_name_text(name: str) -> PageText:
 
 
 def build_regulation_meter_name_text(name: str, jurisdiction: str) -> PageText:
-    """Return the name that a regulation gives to a meter. English names are translated, French ones are not."""
+    """Return the name that a jurisdiction's regulation gives to a meter.
+
+    English names are translated on the screen, French ones are not.
+    """
     if jurisdiction != "us":
         return build_plain_text(name)
     return build_code_text("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
 def build_meter_value_text(name: str, value: int) -> PageText:
-    """Return a meter's value as text: money, or a count that rolls over at ten digits (D-05)."""
+    """Return a meter's value as text: money, or a count modulo ten digits (D-05)."""
     meter = METER_BY_NAME.get(name)
     rolled = compute_displayed_value(value, METER_DIGITS)
     return (

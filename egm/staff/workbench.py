@@ -1,4 +1,4 @@
-"""State of the devices for their service pages: their last reports, and the outputs that a test has switched on."""
+"""What the service pages show of the devices: their last reports, and the outputs that a test has switched on."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ class DeviceWorkbench:
     last_reports: dict[str, deque[str]] = field(default_factory=dict)
     """The last reports of each device, newest first, by the device's name."""
     identities: dict[str, str] = field(default_factory=dict)
-    """The identification that each device reports of itself, by the device's name."""
+    """The identification of itself that each device has reported, by the device's name."""
     refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     active_inputs: set[str] = field(default_factory=set)
-    """The I/O board's active inputs: open doors, keys that are on, pressed buttons; each as ``door:main``."""
+    """The I/O board's active inputs, such as ``door:main``: open doors, keys that are on, pressed buttons."""
     outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
     is_testing_acceptor: bool = False
@@ -40,7 +40,7 @@ class DeviceWorkbench:
         self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
     def store_report(self, event: device.DeviceEvent) -> None:
-        """Store a report of a device for the device's service page."""
+        """Store a device's report, for the device's service page."""
         news = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
         news.appendleft(_format_report(event))
         match event:
@@ -66,7 +66,7 @@ class DeviceWorkbench:
 
 
 def _format_report(event: device.DeviceEvent) -> str:
-    """Return a device's report as text in its protocol's own terms, without ticket numbers (E-06)."""
+    """Return a device's report as text in the terms of its protocol, without ticket numbers (E-06)."""
     parts = []
     for part in fields(event):
         value = getattr(event, part.name)

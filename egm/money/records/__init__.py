@@ -1,1 +1,1 @@
-"""Stored records of money in progress, and the queries over them."""
+"""Stored records of money in progress, and the functions that read them."""

@@ -1,4 +1,4 @@
-"""The player's money held by a faulty device, for the fault's notice on the screen: an amount, or unknown."""
+"""The player's money that a faulty device holds, for the fault's notice on the screen: an amount, or unknown."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,13 +17,13 @@ _FAULTS_WITH_PAPER_IN_PATH: Final = frozenset({"bill_acceptor.jam", "bill_accept
 
 @dataclass(slots=True)
 class EscrowedBill:
-    """The value of the bill in the acceptor's escrow, in minor units, as reported since the last start; 0 for none."""
+    """The value of the bill in escrow, in minor units, as the acceptor reported it since the last start; 0 if none."""
 
     amount_cents: int = 0
 
 
 def find_held_cents(machine: Machine, code: str) -> int:
-    """Return the player's money that is held by the device with the fault ``code``, in minor units; 0 if unknown."""
+    """Return the player's money that the device with the fault ``code`` holds, in minor units; 0 if none or unknown."""
     device, _, name = code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.build_stored_name(MoneyKey.DISPUTED))
@@ -52,9 +52,9 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
 
 
 def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
-    """Return the values of a fault notice that state the player's money held by the faulty device.
+    """Return the values for a fault notice that state the player's money in the faulty device.
 
-    The result has the amount; or states that a bill of unknown amount is held; or is empty.
+    They are the amount; or, if a bill of unknown amount is in the acceptor, that a bill is held; or empty.
     """
     amount_cents = find_held_cents(machine, code)
     if amount_cents:

@@ -1,4 +1,4 @@
-"""Stored records about a host's money: the last ticket queried, the last transfer, and their terms.
+"""Stored records about a host's money: the last ticket queried, the last transfer, and the host's settings.
 
 Amounts are minor units; dates are ISO 8601, or an empty string.
 """
@@ -13,10 +13,10 @@ from egm.record_fields import Count, Digest, Masked, Time
 
 
 class RedemptionStatus(StrEnum):
-    """The state of the redemption of a ticket whose value the machine requested from the host."""
+    """The progress or result of redeeming a ticket whose value the machine requested from the host."""
 
     NO_TICKET = "no_ticket"
-    """There was no ticket yet about which the host was queried."""
+    """No ticket has been queried yet."""
     WAITING = "waiting"
     """The ticket is in escrow; the host has not yet replied with its value."""
     PENDING = "pending"
@@ -107,7 +107,7 @@ class TransferStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTicketRecord:
-    """The stored result of the last ticket whose value the machine requested from the host."""
+    """The stored progress or result of the last ticket whose value the machine requested from the host."""
 
     id: str
     """The id that the machine gave to the inserted ticket."""
@@ -116,7 +116,7 @@ class HostTicketRecord:
     credit_kind: str = field(metadata=stored_as("kind"))
     """The kind of credit; empty unless the host has authorised the ticket."""
     status: RedemptionStatus
-    """The result as reported to the host."""
+    """The progress or result, as the host can read it."""
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     expiry_date: str | None = omit_if_default(None, key="expires")
@@ -133,7 +133,7 @@ class HostTicketRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestrictedTerms:
-    """Expiry date and pool of the restricted credit on the meter."""
+    """The expiry date of restricted credit, and the number of the host's pool to which it belongs."""
 
     expiry_date: str = field(metadata=stored_as("expires"))
     restricted_pool: Count = field(metadata=stored_as("pool"))
@@ -141,16 +141,16 @@ class RestrictedTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferRecord:
-    """A transfer ordered by a host and its result."""
+    """A transfer that a host ordered, and its result."""
 
     identifier: str
-    """The host's transaction id."""
+    """The transaction id that the host gave to the transfer."""
     kind: TransferKind
     """The direction: into or out of the machine, or a bonus of the host."""
     status: TransferStatus
     """The result as reported to the host."""
     cents_by_credit_kind: Mapping[CreditKind, Count] = field(metadata=stored_as("cents"))
-    """The amount moved, by kind of credit."""
+    """The amounts moved, in minor units by kind of credit."""
     ordered_cents: int = field(metadata=stored_as("asked_cents"))
     """The amount that the host ordered, in minor units; negative if the host ordered a negative amount (refused)."""
     expiry_date: str = field(metadata=stored_as("expires"))
@@ -163,22 +163,22 @@ class TransferRecord:
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     history_index: Count | None = omit_if_default(None, key="position")
-    """The index in the transfer history, 1 to 35; 0 or null if nothing moved."""
+    """The position in the transfer history that the host can read, 1 to 35; 0 or null if nothing moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """The host's setting for cash-outs: whether they are offered to the host first."""
+    """The host's setting for cash-outs."""
 
     is_offered_to_host: bool = field(metadata=stored_as("enabled"))
     """Whether cash-outs are offered to the host first."""
     host_only: bool = field(metadata=stored_as("hard"))
-    """Whether only the host may take cash-outs."""
+    """Whether cash-outs may only be made to the host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationRecord:
-    """The machine's registration for transfers of a host; of its key only the SHA-256 digest is stored."""
+    """The machine's registration with a host, which permits transfers; of the key only the SHA-256 is stored."""
 
     pos_id: Count
     key_digest: Digest

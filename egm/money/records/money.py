@@ -19,14 +19,14 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """A prize in kind."""
+    """A prize in kind (merchandise) as recorded."""
 
     id: str
     """The id of the prize."""
     names: Mapping[str, str]
     """The name of the prize by language."""
     value_cents: int
-    """The stated value of the prize."""
+    """The stated value of the prize, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +42,12 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinPayoutProgress:
-    """The progress of a cash-out that the hopper has started to pay in coins."""
+    """How much of a cash-out the hopper has paid, if it has started to pay in coins."""
 
     owed_cents: int
-    """The amount owed when the hopper started to pay."""
+    """The amount owed when the hopper started to pay, in minor units."""
     paid_cents: int
-    """The part of the owed amount that the hopper has paid."""
+    """The part of it that the hopper has paid, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class CashOutRemainder:
     is_paid_by_hand: bool = omit_if_default(False, key="by_hand")
     """Whether an attendant pays the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The coins already paid of the cash-out, or None."""
+    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +72,19 @@ class HandpayRecord:
     """The kind of hand-pay."""
     amount_cents: int
     reason_without_ticket: str = omit_if_default("", key="why")
-    """The reason why no ticket could be printed, or empty."""
+    """The code of the reason why no ticket could be printed, or empty."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The coins that the hopper has already paid of the same cash-out, or None."""
+    """The amounts owed and paid if the hopper has paid a part of the same cash-out, or None."""
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     """The prizes in kind that are handed over with the hand-pay."""
     progressive_pools: str = omit_if_default("", key="pool")
-    """The ids of the pools whose progressive awards the hand-pay pays, or empty."""
+    """The ids of the progressive levels whose hits the hand-pay pays, separated by commas; or empty."""
     play_id: str = omit_if_default("")
-    """The id of the game that won those progressive awards, or empty."""
+    """The id of the game that hit those progressive levels, or empty."""
     filled_form: HandpayForm | None = omit_if_default(None, key="form")
-    """The hand-pay form, once it is filled in."""
+    """The form of the hand-pay; None until it is filled in."""
     replaced_reservation_id: str = omit_if_default("", key="instead_of")
-    """The id of an older reservation that the hand-pay replaces, or empty."""
+    """The id of an older reservation that this hand-pay replaces, or empty."""
     requested_method: str = omit_if_default("", key="way")
     """``ticket`` if the player has requested a ticket instead, or empty."""
 
@@ -96,7 +96,7 @@ class HandpayRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRecord:
-    """Credits being paid out on a ticket or in coins."""
+    """Credits that are being paid out on a ticket or in coins."""
 
     id: str
     """The id of the cash-out, which is the id of its reservation."""
@@ -108,18 +108,18 @@ class CashOutRecord:
     restricted_pool: int | None = omit_if_default(None, key="pool")
     """The number of the host's pool of restricted credit that a ticket pays out; missing for coins."""
     masked_number: str | None = omit_if_default(None, key="number")
-    """The masked number of a ticket, empty while it waits for one; missing for coins."""
+    """The masked number of the ticket; empty while it waits for a number; missing for coins."""
     language: str = omit_if_default("")
     """The language in which a ticket is printed."""
     ordered_coins: int = omit_if_default(0, key="coins")
     """The number of coins to pay; missing for a ticket."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The coins that the hopper has already paid of the cash-out, or None."""
+    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispensedCoins:
-    """The coins that left the hopper before its payout was abandoned, not posted yet."""
+    """Coins that left the hopper before its payout was abandoned, and that are not posted yet."""
 
     id: str
     payment_method: Literal["coins"] = field(metadata=stored_as("way"))
@@ -135,7 +135,7 @@ class DispensedCoins:
     doubt_reason: str = field(default="", metadata=stored_as("doubt"))
     """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """All coins paid in this cash-out, including these; or None."""
+    """The amounts owed and paid of the whole cash-out, these coins included; or None."""
 
     @property
     def counted_cents(self) -> int:
@@ -144,13 +144,13 @@ class DispensedCoins:
 
     @property
     def paid_cents(self) -> int:
-        """Return the value of the counted coins up to the ordered amount, which counts as paid to the player."""
+        """Return the value of the counted coins, but at most the ordered amount: what counts as paid to the player."""
         return min(self.counted_cents, self.amount_cents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintingRecord:
-    """The progress of the print job of a ticket, a slip or a test page."""
+    """The state of the print job of a ticket, a slip or a test page."""
 
     id: str
     language: str
@@ -166,16 +166,19 @@ class PaperRecord:
     masked_ticket_number: str = field(metadata=stored_as("ticket"))
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
-    """The phase of the stacking that the bill or ticket has reached."""
+    """How far the stacking has come."""
     protocol_position: int = field(metadata=stored_as("mark"))
-    """How far the acceptor's driver has come in the protocol exchange for this bill or ticket."""
+    """Which message of the stacking protocol the acceptor's driver has reached for this bill or ticket."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnclaimedTransfer:
-    """A transfer that posts unclaimed money or prizes; in the journal ``[source, target, amount_cents]``."""
+    """A transfer that moves unclaimed money or prizes to their register or stock.
+
+    In the journal it is the list ``[source, target, amount_cents]``.
+    """
 
     source: str
     target: str
@@ -187,7 +190,7 @@ class UnclaimedTransfer:
 
     @classmethod
     def from_json(cls, data: Sequence[str | int]) -> Self:
-        """Return a transfer of an unclaimed hand-pay, decoded from its journal form.
+        """Decode a transfer from its journal form.
 
         In journals older than prizes in kind, the target is missing; all of it was money.
         """
@@ -197,11 +200,11 @@ class UnclaimedTransfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclaimedRecord:
-    """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money."""
+    """A hand-pay that was voided because nobody claimed it, until it is posted to the register of unclaimed money."""
 
     id: str
     reserved_transfers: tuple[UnclaimedTransfer, ...] = field(metadata=stored_as("flows"))
-    """The transfers to post."""
+    """The transfers that the hand-pay had reserved, each with the account to which it now goes."""
     entry_record: Mapping[str, JSON] = field(metadata=stored_as("story"))
     """The record of the journal entry that posts the transfers."""
 

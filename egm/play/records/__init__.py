@@ -1,1 +1,1 @@
-"""Stored records of games and of what a player has open: the game, the table, the session, and queries over them."""
+"""Stored records of play: the game, the table, the player's session and limits, with functions that read them."""

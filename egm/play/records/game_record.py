@@ -1,7 +1,7 @@
 """A game as stored in the journal: wager, draws, choices, outcome, and its progressive levels.
 
-``game.start`` contains a :class:`GameRecord`, each ``game.choice`` a :class:`GameChoice`. Amounts are minor
-units if the name ends in ``cents``, else credits.
+An entry ``game.start`` contains a :class:`GameRecord`, each ``game.choice`` a :class:`GameChoice`. Amounts are
+minor units if the name ends in ``cents``, otherwise credits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from meters.transaction import JSON
 from paytables import ALL_STAKED_CUE, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
-"""A random number drawn: its exclusive upper bound, its value and its purpose."""
+"""One random number as drawn: its exclusive upper bound, its value, and the purpose of the draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One recorded step of a game: the player's choice that started it, and the numbers drawn in it."""
+    """One recorded step of a game: the player's choice that started it, and the random numbers drawn in it."""
 
     choice: JSON
     """The player's choice that started the step, or None for the first step."""
@@ -41,57 +41,58 @@ class RecordedStep:
 def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
     """Return whether the players of a round with these steps win each other's stakes, as in poker.
 
-    In such a round, the first decision recorded that all players had staked.
+    The steps of such a round contain the recorded cue that all players have staked.
     """
     return any(step.choice == ALL_STAKED_CUE for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelContribution:
-    """The part of a wager that was added to the pool of a progressive level."""
+    """The contribution of a wager to one progressive level."""
 
     pool: str
     wager_cents: Cents
-    """The wager that the contribution is a share of."""
+    """The wager of which the contribution is a share, in minor units."""
     contribution_number: Positive | None = omit_if_default(None, key="sequence")
-    """The number of the contribution to a linked pool, or None."""
+    """The number of the contribution among this machine's to a controller's level; None for the machine's own level."""
     amount: Fraction | None = omit_if_default(None)
-    """The exact contribution to a linked pool in minor units, or None."""
+    """The exact contribution to a controller's level in minor units; None for the machine's own level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelHitRecord:
     """A hit of a progressive level by a game.
 
-    Its amount is either locked at once (``amount_cents``), or claimed from the level's controller, which last
-    displayed ``shown_cents``.
+    A level is the machine's own, broadcast by a SAS host, or managed by a controller. A controller's level is
+    claimed: the machine reports the hit, and the controller locks the amount.
     """
 
     pool: str
     level: str
     is_mystery: bool = field(metadata=stored_as("mystery"))
     won_share: Fraction | None = omit_if_default(None, key="share")
-    """The part of the level that was won, or None for all of it."""
+    """The part of the level that was won, or None for the whole level."""
     amount_cents: Count | None = omit_if_default(None)
-    """The locked amount, or None if it is claimed from a controller."""
+    """The amount won; None if it is claimed from a controller."""
     claim_id: str | None = omit_if_default(None, key="claim")
-    """The id of the claim to the level's controller, or None for a level of this machine alone."""
+    """The id of the claim to the level's controller; None for a level without a controller."""
     shown_cents: Count | None = omit_if_default(None)
+    """The amount that the machine displayed at the hit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsPlayed:
-    """The progressive part of a game: the pools of its levels, its contributions, mystery draws and hits."""
+    """The progressive part of a game's record: its levels, contributions, mystery draws and hits."""
 
     pool_by_level: Mapping[str, str] = field(default_factory=dict, metadata=stored_as("pools"))
-    """The pool of each level that the game plays for, by the level's name."""
+    """The id of the pool (the level's amount at this stake) by the level's name in the game's definition."""
     contributions: tuple[LevelContribution, ...] = field(default=(), metadata=stored_as("fed"))
-    """The contributions of the wager to the pools."""
+    """The contributions of the wager to the levels."""
     mystery_draws: tuple[DrawRecord, ...] = field(default=(), metadata=stored_as("mystery"))
-    """The numbers drawn for mystery levels."""
+    """The random numbers drawn for mystery prizes."""
     hits: tuple[LevelHitRecord, ...] = ()
     broadcast_cents: Mapping[str, int] = omit_if_default({})
-    """Amounts displayed by broadcast levels when the game began."""
+    """The amount that each level broadcast by a SAS host showed when the game started, by pool id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,39 +101,39 @@ class GameRecord:
 
     play_id: str
     game: GameName
-    """The definition the game was played with."""
+    """The id, version and digest of the definition that the game is played with."""
     denomination_cents: Cents
     bet_credits: Count
     """The wager in credits."""
     wager: Wager
-    """The wager in detail."""
+    """The wager in detail: bets by spot, lines, cards and other choices of the player."""
     language: str
     """The language of the player's screen."""
     credit_before_cents: Count
     """The credit meter before the wager was deducted."""
     steps: tuple[RecordedStep, ...]
-    """The steps so far: the first, and one for each answer of the player."""
+    """The steps so far: the first one, and one for each answer of the player."""
     outcome: Outcome | None
-    """The result, or None while a decision is pending."""
+    """The outcome; None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
-    """The credits left standing on the table by a decided game."""
+    """The credits that a decided game leaves on the table as standing bets."""
     table_state: JSON = omit_if_default(None, key="table")
     """The state of the table when the game began (:meth:`paytables.game.Rules.with_table_state`)."""
     raised_credits: int = omit_if_default(0)
-    """The credits added to the wager by answers; 0 at the beginning of a game."""
+    """The credits that the player's answers have added to the wager."""
     levels: LevelsPlayed = inline_record(LevelsPlayed())
     round_id: str = omit_if_default("")
-    """The id of a round shared with other positions, which use the same random numbers; else empty."""
+    """The id of the round if other positions play it too, with the same random numbers; otherwise empty."""
     stakes_by_account: tuple[tuple[str, int], ...] | None = omit_if_default(None, key="staked")
-    """For a game carried over by a memory clear: the amounts wagered, by account."""
+    """Only in a game carried into a new journal by a memory clear: the amounts staked, by account."""
     has_returned_stakes: bool = omit_if_default(False, key="returned")
-    """For a game carried over by a memory clear: whether its stakes have been returned already."""
+    """Only in a game carried over by a memory clear: whether its stakes have been returned already."""
     end_entry_kind: str = omit_if_default("", key="ended")
-    """For a game carried over by a memory clear: the kind of the journal entry that ended it, or empty."""
+    """Only in a game carried over by a memory clear: the kind of the entry that ended it; empty if it is open."""
     claim_id: str = omit_if_default("", key="claim")
-    """For a game carried over by a memory clear: the id of the claim that carries it over, or empty."""
+    """Only in a game carried over by a memory clear: the id of the owed amount with which it is carried over."""
     round_steps: tuple[RecordedStep, ...] = omit_if_default(())
-    """For a game carried over by a memory clear: all steps of its round, if another seat was further ahead."""
+    """Only in a game carried over by a memory clear: all steps of its round, if another seat had taken more."""
 
     @property
     def wager_cents(self) -> int:
@@ -146,9 +147,9 @@ class GameRecord:
 
     @property
     def returned_cents(self) -> int:
-        """Return what the decided game returns to the player: wins and returned stakes; 0 if undecided.
+        """Return what a decided game returns to the player, in minor units: wins and returned stakes.
 
-        Progressive levels and prizes in kind are not included.
+        0 if undecided. Progressive levels and prizes in kind are not included.
         """
         return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
 
@@ -170,12 +171,12 @@ class GameRecord:
 
     @property
     def standing_cents(self) -> int:
-        """Return the bets, in minor units, that the game leaves undecided on the table for the next round."""
+        """Return the bets that a decided game leaves on the table for the next round, in minor units."""
         return self.standing_credits * self.denomination_cents
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """Return the dimensions, such as game and denomination, that separate the meters of this game."""
+        """Return the dimensions by which the meters of this game are separated: game, denomination and so on."""
         return {
             "game": self.game.id,
             "paytable": f"{self.game.id}@{self.game.version}",
@@ -184,7 +185,7 @@ class GameRecord:
         }
 
     def with_step(self, step: "GameChoice") -> "GameRecord":
-        """Return the game's record with one more step."""
+        """Return a copy of the record with one more step."""
         new_step = RecordedStep(choice=step.choice, draws=step.draws)
         return replace(
             self,
@@ -195,7 +196,7 @@ class GameRecord:
         ).with_hits(step.hits)
 
     def with_hits(self, hits: tuple[LevelHitRecord, ...]) -> "GameRecord":
-        """Return the game's record with additional progressive hits."""
+        """Return a copy of the record with additional progressive hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
         )
@@ -203,55 +204,54 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game: the player's choice, the numbers drawn, the result, and the levels hit."""
+    """The record of a step after the first: the player's choice, the numbers drawn, the result, and the levels hit."""
 
     play_id: str
     choice: JSON
     """The player's choice."""
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
-    """The result, or None while another decision is pending."""
+    """The outcome; None while another decision is pending."""
     staked_credits: Count = omit_if_default(0)
     """The credits that the choice adds to the stake."""
     standing_credits: Count = omit_if_default(0)
-    """The credits that the outcome leaves standing on the table."""
+    """The credits that the outcome leaves on the table as standing bets."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
-    """The id of the round whose other seats take this step as well, whichever seat decided; else empty."""
+    """The id of the shared round if this step is taken in the games of all its seats; otherwise empty."""
     is_table_answer: bool = omit_if_default(False, key="by_table")
-    """Whether the table gave this position's answer, because its time was up or the position could not play."""
+    """Whether the table answered for this position, because its time was up or it could not play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedTableState:
-    """The part of a table's state that all its players share after a round, such as the shoe.
-
-    ``round_id`` is the round. ``shared_keys`` are all keys of the state that are shared, including those without a
-    value at the moment.
-    """
+    """The part of a table's state that all its players share after a round, such as the shoe."""
 
     round_id: str
+    """The id of the round that left the table in this state."""
     shared_keys: tuple[str, ...] = field(metadata=stored_as("keys"))
+    """The names of all values that the players share, also of those that are absent at the moment."""
     shared_state: JSON = field(metadata=stored_as("table"))
     standing_bet_keys: tuple[str, ...] = omit_if_default((), key="bound")
-    """The shared keys of the table's state on which standing bets depend."""
+    """The names of the shared values on which standing bets depend, such as the point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePointer:
-    """The stored reference to the open game: its play id, which its journal entries contain."""
+    """The stored reference to the open game: its play id, under which its journal entries are found."""
 
     play_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """The state of a table after its last game; ``standing_stakes`` are the bets left on it in cents, by account."""
+    """The state of a table after its last game."""
 
     game: GameName
     denomination_cents: int
     table_state: JSON = field(metadata=stored_as("table"))
     standing_stakes: tuple[tuple[str, int], ...] = omit_if_default((), key="staked")
+    """The standing bets on the table, as account and minor units."""
 
     @property
     def standing_cents(self) -> int:
@@ -261,7 +261,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableBetsReturned:
-    """Bets returned from a table between two games (entry ``table.returned``)."""
+    """Standing bets were returned from a table between two games (entry ``table.returned``)."""
 
     game: GameName
     """The definition of the table's game."""
@@ -269,15 +269,15 @@ class TableBetsReturned:
     return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))
     """Why the bets were returned.
 
-    ``taken_down``: the player leaves and the rules allow it. ``stopped``: the machine cannot continue the
-    game. ``changed``: the game's definition has changed, or it cannot read the stored state of its table.
+    ``taken_down``: the player leaves and the rules allow it. ``stopped``: the machine cannot continue the game.
+    ``changed``: the definition of the game has changed, or cannot read the table's stored state.
     """
     amount_cents: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """The last finished game's result: everything it paid, progressive levels included."""
+    """What the last finished game paid, progressive levels included."""
 
     play_id: str
     win_cents: int
@@ -285,28 +285,27 @@ class LastGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MysteryPrizeWon:
-    """A prize of a controller's mystery level, with its opened secret (entry ``progressive.won``)."""
+    """A prize of a controller's mystery level, with its published secret amount (entry ``progressive.won``)."""
 
     play_id: str | None = omit_if_default(None)
-    """The play id of the game that won it, or None if no wager of this machine did."""
+    """The id of the game that won the prize; None if no wager of this machine did."""
     pool: str
     claim_id: str = field(metadata=stored_as("claim"))
     contribution_number: Count = field(metadata=stored_as("sequence"))
-    """The sequence number of the contribution that won the prize."""
+    """The number of this machine's contribution that won the prize."""
     amount_cents: Cents
     hit_number: Count = field(metadata=stored_as("order"))
-    """The number of this hit among all hits of its level."""
+    """The number of this hit among all hits of the level."""
     opened_secret: Mapping[str, JSON] = field(metadata=stored_as("trigger"))
-    """The opened secret as the JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
+    """The published secret as JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
     commitment: Digest | None
-    """The controller's commitment to the secret, as first received; None if none was received."""
+    """The controller's commitment to the secret, as received before; None if none was received."""
     is_proved: bool = field(metadata=stored_as("proved"))
-    """Whether the opened secret matches the commitment and shows that this contribution won."""
+    """Whether the published secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
-    """The hits that the prize adds to its game, if that is still open."""
+    """The hits that the prize adds to its game; empty if that game has ended."""
     late_decision: Literal["", "hand", "void", "declined"] = omit_if_default("", key="late")
-    """What was done with a prize whose game was over already.
+    """What was done with the prize if its game had ended; empty if the game was open.
 
-    It was paid by ``hand``, or the game was ``void``, or staff have ``declined`` it; empty if the game was
-    open.
+    ``hand``: paid by hand. ``void``: the game was void. ``declined``: staff have declined the prize.
     """

@@ -1,8 +1,7 @@
 """The open game and the last one, read from the journal.
 
-The entries ``game.start`` and ``game.choice`` contain wager, draws, choices and outcome, each once. The
-machine's state only refers to them by play id. This module also caches in memory what was just written or
-read.
+The entries ``game.start`` and ``game.choice`` contain wager, draws, choices and outcome. The machine's stored
+state only refers to them by play id. The game last written or read is cached in memory.
 """
 
 from dataclasses import dataclass
@@ -18,29 +17,29 @@ from meters import StoredEntry
 #: Kinds of the entries by which a player cashes out.
 _CASH_OUT_KINDS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 GAME_CHOICE_KIND: Final = "game.choice"
-"""The entry kind of a further step of a game."""
+"""The kind of the journal entry of a game's step after the first."""
 PURSE_GAME_CHOICE_KIND: Final = "tournament.choice"
-"""The entry kind of a further step of a tournament game, which is played with points."""
+"""The kind of the journal entry of a tournament game's step after the first; such a game is played with points."""
 PUSH_ACCOUNT: Final = "house:push"
 """The account from which stakes are returned to the player (a push, or a bet taken down)."""
 WAGER_ACCOUNT: Final = "house:wager"
-"""The account that receives every stake: wagers, and amounts that answers add to them."""
+"""The account that receives every stake: wagers, and what the player's answers add to them."""
 MYSTERY_WON: Final = "progressive.won"
-"""The entry kind of a mystery prize that a controller reported; it adds the prize to the game that won it."""
+"""The kind of the journal entry of a mystery prize that a controller reported; it adds the prize to its game."""
 
 
 @dataclass(slots=True)
 class GameInProgress:
-    """The in-memory state of the open game, rebuilt from the journal after a restart."""
+    """The open game in memory, rebuilt from the journal after a restart."""
 
     conversation: Any = None
-    """The :class:`~egm.play.conversation.GameConversation`, advanced to the game's pending decision or its outcome."""
+    """The open game as an object, played up to its pending decision or its outcome."""
     record: GameRecord | None = None
-    """The record of the game that was last written to the journal or read from it."""
+    """The record of the open game, or of the game last read from the journal."""
 
 
 def is_game_open(machine: Machine) -> bool:
-    """Return whether a game is in progress, staked with credits or with a tournament's points."""
+    """Return whether a game is in progress, played with credits or with a tournament's points."""
     return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
 
 
@@ -51,15 +50,15 @@ def find_open_game(machine: Machine) -> GameRecord | None:
 
 
 def find_purse_game(machine: Machine) -> GamePointer | None:
-    """Return the tournament game in progress, which is played with points, or None."""
+    """Return the reference to the tournament game in progress, which is played with points, or None."""
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
 
 def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
     """Return a game's first entry in this journal, and the game record in it.
 
-    The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
-    KeyError if there is no such entry.
+    The record has the first step only. If a memory clear carried the game into this journal, it has all steps
+    so far. Raises KeyError if there is no such entry.
     """
     start = machine.journal.get(f"{play_id}.start")
     if start is None:
@@ -74,7 +73,7 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
 
 
 def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Return the stakes of the open game in order, each as account and minor units."""
+    """Return the stakes of the open game in order, as pairs of account and minor units."""
     if game.stakes_by_account is not None:  # carried over from the journal before a memory clear
         wagered: tuple[tuple[str, int], ...] = game.stakes_by_account
     else:
@@ -85,14 +84,14 @@ def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ..
 
 
 def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
-    """Return the account and amount of each wager that a journal entry moves."""
+    """Return the wagers in a journal entry, as pairs of account and minor units."""
     entry = machine.journal.get(entry_id)
     flows = () if entry is None else entry.transfers
     return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER_ACCOUNT)
 
 
 def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the last game's win has been cashed out; it is then not shown to the next player."""
+    """Return whether the last game's win was cashed out; it is then not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
@@ -103,7 +102,7 @@ def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
 
 
 def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
-    """Return the record of a game, from memory if it is the last one read, or else rebuilt from the journal."""
+    """Return the record of a game; it is read from the journal unless it was the last one read."""
     game = machine.component(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _rebuild_game(machine, play_id)

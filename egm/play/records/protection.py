@@ -9,7 +9,7 @@ from egm.record_fields import Count, Time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """The counts of the player's current session, and how many reminders have been given in it."""
+    """The counts of the player's current session: its start, wagers, wins and the reminders shown."""
 
     since: Time
     wagered_cents: Count
@@ -25,27 +25,27 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The active player-protection reminder."""
+    """The player-protection reminder that is on display."""
 
     kind: ReminderKind
     """The kind of reminder, or the kind of limit that was reached."""
     minutes: Count
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
-    """The net cost of the session so far: wagers less wins."""
+    """The net cost of the session so far, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
-    """When the pause of play ends; empty if there is no pause or it ends with the session."""
+    """The time at which the pause of play ends; empty if there is none, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))
     """Whether the reached limit was set by the player, not by the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLimits:
-    """The limits that a player has set for themselves; 0 or None means no limit."""
+    """The limits that a player has set for themselves; 0 or None: no limit."""
 
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
     limit_cents: Count | None = omit_if_default(None, key="cents")
 
     def get_limit(self, quantity: str) -> int:
-        """Return the player's own limit of ``minutes`` or ``cents``; 0 if they have set none."""
+        """Return the player's own limit in ``minutes`` or ``cents``; 0 if they have set none."""
         return (self.limit_minutes if quantity == "minutes" else self.limit_cents) or 0

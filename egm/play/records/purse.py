@@ -1,8 +1,7 @@
-"""The record of a tournament round that a position plays with points (a purse) in place of credits.
+"""The record of a tournament round, which a position plays with points (a purse) in place of credits.
 
-The points themselves are balances of accounts of the journal: those given and not yet played, and those won.
-The stored record says to which entry they belong, and how far the round has progressed. Points are credits of
-the game and no money.
+The points are balances of two accounts of the journal: points to play with, and points won. The stored record
+says for which tournament entry the round is played, and how far it has progressed. Points are no money.
 """
 
 from dataclasses import dataclass, field
@@ -21,52 +20,52 @@ Ending = Literal["complete", "interrupted", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purse:
-    """The record of one round that a tournament entry plays at a player position with points."""
+    """The record of one tournament round that a position plays with points."""
 
     entry_number: Positive = field(metadata=stored_as("entry"))
-    """The number of the tournament entry, in the order of sale."""
+    """The number of the tournament entry, in the order in which entries were sold."""
     participant: NonBlankText
     round_number: Positive = field(metadata=stored_as("round"))
     """The number of the tournament round, from 1."""
     bet_credits: Positive
-    """The points staked by one wager."""
+    """The points that one wager stakes."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""
     round_minutes: Count = field(metadata=stored_as("minutes"))
     """The time of the round in minutes, or 0 if it is limited by games."""
     round_end: str = omit_if_default("", key="until")
-    """When the time of the round ends, set by its first game; empty before that, and for a round without a time."""
+    """The time at which the round ends, set by its first game; empty before, and for a round without a time limit."""
     games_played: Count = omit_if_default(0, key="games")
     """The number of games of the round that have ended."""
     won_points: Count = omit_if_default(0)
     best_points: Count = omit_if_default(0)
     """The most points won in one game."""
     table_state: JSON = omit_if_default(None, key="table")
-    """The state of the game's table after the last game."""
+    """The state of the game's table after the last game; None without a table."""
     last_game: LastGame | None = omit_if_default(None, key="last")
-    """The last game of the round that has ended; its return is stated as minor units at the game's denomination."""
+    """The last game of the round that has ended; its points are stated as minor units at the game's denomination."""
     ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
-    """The way in which the round ended; empty while it is played."""
+    """How the round ended; empty while it is played."""
 
 
 def find_purse(machine: Machine) -> Purse | None:
-    """Return the points record of this position's present tournament round, or of the last one that has ended."""
+    """Return the record of the tournament round that this position plays or has played last; None if there is none."""
     return machine.memory.read(Purse, PlayKey.PURSE)
 
 
 def find_open_purse(machine: Machine) -> Purse | None:
-    """Return the points record of the tournament round that is being played at this position, or None."""
+    """Return the record of the tournament round that this position is playing, or None."""
     purse = find_purse(machine)
     return None if purse is None or purse.ending else purse
 
 
 def name_points_account(position: int) -> str:
-    """Return the account of the points that a position has to play with."""
+    """Return the name of the account with the points that a position can still play with."""
     return f"tournament:points:{position}"
 
 
 def name_won_points_account(position: int) -> str:
-    """Return the account of the points that a position has won in the round."""
+    """Return the name of the account with the points that a position has won in the round."""
     return f"tournament:won:{position}"
 
 

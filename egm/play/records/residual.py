@@ -1,4 +1,4 @@
-"""The terms for residual credit, which is too small to play or pay out, as recorded for each position."""
+"""What a position does with residual credit, which is too small to play or pay out, as recorded in the journal."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """The terms for residual credit: what the player may do with it, and the smallest amount that is not residual."""
+    """What the player may do with residual credit, and the smallest amount that is not residual."""
 
     treatment: Literal["stays", "given_up", "played"] = field(metadata=stored_as("way"))
     """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""
@@ -20,7 +20,10 @@ class ResidualTerms:
 
 
 def build_residual_terms(machine: Machine) -> ResidualTerms:
-    """Return the residual-credit terms of a position; games and options change only between two starts."""
+    """Return a position's rules for residual credit, from the profile and the games offered.
+
+    They change only when the machine is restarted.
+    """
     least_cents = [
         cents * machine.find_smallest_stake_credits(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
@@ -32,6 +35,6 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 
 
 def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
-    """Return the state that records the present residual-credit terms; empty if they are recorded already."""
+    """Return the state change that records the present rules for residual credit; empty if they are recorded."""
     terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

@@ -1,7 +1,7 @@
-"""The state of tables between two rounds, and the bets left on them.
+"""The state of tables between two rounds, and the standing bets on them.
 
-If several positions play at one table, the state of the table itself (a shoe, a point) is stored once. Each
-position's record has its player's part: the standing bets, and the point they depend on.
+If several positions play at one table, the state that they share (a shoe, a point) is stored once. Each
+position's own record has its standing bets and the shared values on which they depend, as they were.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from paytables import Game, Rules
 
 @dataclass(slots=True)
 class StartingTables:
-    """The shared states of tables at the start of a round, by definition digest.
+    """The shared states of tables at the start of a round, by the digest of the game's definition.
 
     An entry is needed until the games of all seats of the round have started.
     """
@@ -28,18 +28,16 @@ class StartingTables:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class TableStateKeys:
-    """Names of values in the state of a table, for tables that several players share.
-
-    ``shared_keys`` are the values shared by all players. ``standing_bet_keys`` are the shared values on
-    which standing bets depend.
-    """
+    """The names of values in the state of a table that several players share."""
 
     shared_keys: tuple[str, ...] = ()
+    """The names of the values that all players share."""
     standing_bet_keys: tuple[str, ...] = ()
+    """The names of the shared values on which standing bets depend, such as the point."""
 
 
 def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
-    """Return the names of the values in a game's table state that are shared on a machine with this many positions."""
+    """Return the names of a game's table state values that are shared on a machine with this many positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return TableStateKeys(
         tuple(sorted(rules.shared_state_keys)) if several else (),
@@ -48,15 +46,15 @@ def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
 
 
 def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
-    """Return the part of a table's state that its players share, or None if it is the initial state."""
+    """Return the part of a table's state that its players share; None if it is the initial state."""
     parts = _to_mapping(table).items()
     return {key: value for key, value in parts if key in keys.shared_keys and value is not None} or None
 
 
 def extract_player_state(table: JSON, keys: TableStateKeys) -> JSON:
-    """Return one player's part of a table's state, or None if it is empty.
+    """Return one player's part of a table's state; None if it is empty.
 
-    It includes those shared values on which the player's bets depend.
+    It includes the shared values on which the player's standing bets depend.
     """
     if not (keys.shared_keys or keys.standing_bet_keys):
         return table
@@ -71,7 +69,7 @@ def extract_player_state(table: JSON, keys: TableStateKeys) -> JSON:
 
 
 def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
-    """Return a table's state for one player, joined from their own part and the shared part.
+    """Return a table's state as one player sees it, joined from their own part and the shared part.
 
     Values on which the player's standing bets depend are taken from their own part.
     """
@@ -87,9 +85,10 @@ def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys
 
 
 def has_seen_last_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
-    """Return whether a player's standing bets took part in the last round of their table; True without bets.
+    """Return whether a player's standing bets took part in the table's last round; True without standing bets.
 
-    If the table's shared state has changed without the bets, they have missed a round of the other players.
+    If the shared values on which the bets depend have changed since, the other players have played a round
+    without them.
     """
     own_part, bound_keys = extract_player_state(player_part, keys), TableStateKeys(keys.standing_bet_keys)
     return (
@@ -125,7 +124,7 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
 
 
 def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
-    """Return the tables with standing bets."""
+    """Return the records of the tables on which this position has standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
     return tuple(
         read_table(machine, digest) or table for digest, table in tables.items() if table.standing_stakes
@@ -133,12 +132,12 @@ def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
 
 
 def extract_stored_state(machine: Machine, digest: str, table: JSON) -> JSON:
-    """Return the part of a table's state that the player position stores in its own record."""
+    """Return the part of a table's state that a position stores in its own record."""
     return extract_player_state(table, _find_keys(machine, digest))
 
 
 def is_round_shared(machine: Machine, digest: str) -> bool:
-    """Return whether this position plays its bets at a table in one round with other positions, not alone."""
+    """Return whether this position plays the table's rounds together with other positions."""
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys
@@ -155,10 +154,10 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
 
 
 def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
-    """Return the change that a step of a game makes to its table's shared state.
+    """Return the change of the table's shared state that a step of a game makes, by storage key.
 
-    The first step of a game marks its round as the table's latest. The end of the game stores the state in
-    which it left the table, unless another round has started since.
+    The first step of a game marks its round as the table's latest. The end of the game stores the state that it
+    leaves, unless a newer round has started.
     """
     keys, round_id = find_table_keys(rules, machine.position.position_count), game.round_id or game.play_id
     if not keys.shared_keys or (keys.standing_bet_keys and not game.round_id):
@@ -188,7 +187,7 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
-    """Return the names of a table's shared values; none are shared if each position has its own table."""
+    """Return the names of a table's shared values; there are none if each position has a table of its own."""
     if machine.position.position_count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return TableStateKeys(shared.shared_keys, shared.standing_bet_keys)
     game = _find_game(machine, digest)

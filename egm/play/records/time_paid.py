@@ -1,4 +1,4 @@
-"""The record of the time that a player has paid for."""
+"""The record of the time at a table that a player has paid for."""
 
 from dataclasses import dataclass, field
 
@@ -8,9 +8,9 @@ from egm.record_fields import Digest, Time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimePaid:
-    """The table for whose time a position has paid, and until when."""
+    """The table at which a position has paid for time, and the end of that time."""
 
     digest: Digest
-    """The definition of the table's game."""
+    """The digest of the definition of the table's game."""
     paid_until: Time = field(metadata=stored_as("until"))
-    """No further charge is due for games that start before this time."""
+    """The end of the paid time; a game that starts before it takes no further charge."""

@@ -1,4 +1,4 @@
-"""The stored record of a real wheel's spin, for whose number the games of a round wait."""
+"""The stored record of a real wheel's spin, whose number decides the games of a round."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,31 +16,29 @@ MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelSpin:
-    """A spin of a real wheel, identified by the id of the round that it decides; with its number once known.
-
-    ``wheel_counter`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
-    nothing.
-    """
+    """One spin of a real wheel, with its number once that is known."""
 
     round_id: str
+    """The id of the round that the spin decides; it identifies the spin."""
     wheel_counter: Count = field(metadata=stored_as("spin"))
+    """The wheel's own count of its spins, which restarts and wraps around; for display only."""
     winning_number: Count | None = omit_if_default(None, key="number")
     missed_reason: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default(
         "", key="unheard"
     )
-    """Why the number of the spin was missed for good; empty while it may still arrive."""
+    """Why the number of the spin will never be known; empty while it may still arrive."""
 
     earlier_numbers: Mapping[str, Count] = omit_if_default({}, key="earlier")
-    """The numbers of earlier spins that a game has not taken yet, by round id."""
+    """The numbers of earlier spins whose games have not been completed with them yet, by round id."""
 
     @property
     def is_awaited(self) -> bool:
-        """Return whether the number of the spin is not known yet and may still arrive."""
+        """Return whether the number of the spin is unknown but may still arrive."""
         return self.winning_number is None and not self.missed_reason
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Return the winning numbers recorded for rounds whose games may still have to take them, by round id."""
+        """Return the recorded winning numbers, also of earlier spins whose games still need them, by round id."""
         return {
             **self.earlier_numbers,
             **({} if self.winning_number is None else {self.round_id: self.winning_number}),
@@ -53,6 +51,6 @@ def read_last_spin(machine: Machine) -> WheelSpin | None:
 
 
 def read_recorded_number(machine: Machine, game: GameRecord) -> int | None:
-    """Return the number of the spin that decides a real-wheel game, or None if none is recorded."""
+    """Return the number of the wheel spin that decides a game; None if it is not recorded, or no wheel decides."""
     spin = read_last_spin(machine)
     return None if spin is None else spin.numbers.get(game.round_id)

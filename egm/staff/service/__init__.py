@@ -1,5 +1,5 @@
 """The service menu: what staff see and do at the machine.
 
-:mod:`~egm.staff.service.effects` opens, answers and closes it by the state table; a page is a menu page of
+:mod:`~egm.staff.service.effects` has the effects of its events. A page is a menu page as in
 :mod:`~egm.staff.desk`; the forms are in :mod:`egm.staff.forms`.
 """

@@ -1,8 +1,9 @@
 """Device tests: through the real driver, and without changing any meter of value (J-10, J-11).
 
-A test ticket and a test payout have ids with their own prefix (:data:`TEST_JOB_PREFIX`), so that everything the driver
-reports about them, also after a restart, is recognised as a test; a bill inserted into an acceptor under test
-is returned. Every test is recorded with the person. Nothing here reserves, credits or settles anything.
+The ids of a test ticket and a test payout have a prefix of their own (:data:`TEST_JOB_PREFIX`). So everything
+that the driver reports about them, also after a restart, is recognised as a test. A bill inserted into an
+acceptor under test is returned. Every test is recorded with the person. Nothing here reserves, credits or
+settles anything.
 """
 
 from dataclasses import replace
@@ -57,7 +58,10 @@ def is_test_job_id(job_id: str) -> bool:
 
 
 def build_test_job(place: str, job_id: str) -> TicketJob:
-    """Return the print job of a test ticket, with every line of a jurisdiction's template and no value."""
+    """Return the print job of a test ticket: every line of the jurisdiction's template, without value.
+
+    ``place`` is the jurisdiction.
+    """
     template = load_template(place)
     fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.field_names}
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
@@ -73,11 +77,11 @@ def person_may_test_devices(machine: Machine, event: Event) -> bool:
 def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:
     """Return the guard that decides whether a device test may start.
 
-    ``no_ticket_query_waits`` is a guard that is true unless a ticket in escrow is being validated.
+    ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.
     """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
-        """Return whether the device to test exists, does not serve a player, and meets the test's conditions."""
+        """Return whether the device to test exists, is not serving a player, and meets the conditions of the test."""
         test = event.read_payload(DeviceTest)
         match test.test:
             case "print":
@@ -128,7 +132,7 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
-    """Record a device test, and start it on the device."""
+    """Start the requested test on its device, and record it."""
     test, bench = event.read_payload(DeviceTest), machine.component(ServiceDesk).workbench
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)
@@ -178,7 +182,7 @@ def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
 
 
 def return_test_paper(machine: Machine, event: Event) -> None:
-    """Return to the person the bill or ticket that the acceptor has read; a ticket's number is not recorded."""
+    """Let the acceptor return the bill or ticket that it has read in a test; a ticket's number is not recorded."""
     acceptor, paper = machine.component(Devices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
         acceptor.return_bill(paper.escrow)

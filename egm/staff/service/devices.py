@@ -1,7 +1,7 @@
 """Device pages of the service menu: what each device reports, and its tests.
 
-Every test page is marked as one. Device reports appear as they arrive; tests happen through the state table
-(:mod:`egm.staff.service.device_tests`).
+Every test page is marked as a test. Reports of a device appear as they arrive. Tests are events of the state
+table (:mod:`egm.staff.service.device_tests`).
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class DeviceListPage(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line per device, and the tests of the screen itself."""
+        """Return the page with one line for each device and for each test of the screen itself."""
         bench = machine.component(ServiceDesk).workbench
         rows = tuple(
             PageRow(
@@ -88,7 +88,7 @@ _CALIBRATE_ACTION: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> PageText:
-    """Return the most severe active fault of a kind of device, as text; empty if it has none."""
+    """Return the most severe active fault of a kind of device, as text; empty if there is none."""
     codes = [code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
     return build_code_text("tilt.text", codes[0]) if codes else build_plain_text("")
@@ -116,10 +116,10 @@ class ScreenTestPage(MenuPage):
 
 
 class TouchCalibrationPage(MenuPage):
-    """Page of the touch-screen calibration: each touch counts for the next cross; the last touch ends the page."""
+    """Page of the touch-screen calibration: the person touches one cross after the other; the last ends the page."""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
-        """Return the calibration page. It has no way back, because touches may be detected anywhere."""
+        """Return the calibration page. It has no BACK button, because touches may be detected anywhere."""
         return ServicePage(id="", title=build_text("service.test.calibrate"), test=True, pattern="calibrate")
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
@@ -181,7 +181,7 @@ class DevicePage(MenuPage):
 def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:
     """Return the device test that an action of the page requests; None for any other action.
 
-    Device and person are filled in by the caller.
+    The caller adds the device and the person.
     """
     match kind, action:
         case "ticket_printer", "print":
@@ -206,7 +206,7 @@ _OUTPUTS_BY_GROUP: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _build_test_action(name: str, *, enabled: bool = True) -> PageAction:
-    """Return the button that starts a device test."""
+    """Return the button that starts the device test ``name``."""
     return PageAction(id=name, label=build_text(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 

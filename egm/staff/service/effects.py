@@ -1,8 +1,8 @@
-"""Effects of the service menu's events: it is opened, answered and closed; and sign-in for the attendant's key.
+"""Effects of the service menu's events: the menu is opened, answered and closed; sign-in for the attendant's key.
 
-The menu opens with the operator's or the audit key, or from the screen if the profile allows it; the person
-then signs in. While it is open nobody plays and no value comes in; the credits stay where they are. It is
-closed after a restart, and everything is recorded with the person.
+The menu is opened with the operator's or the audit key, or from the screen if the profile allows it; the person
+then signs in. While it is open, nobody plays and no money comes in; the credits do not change. It is closed
+after a restart. Everything is recorded with the person.
 """
 
 import contextlib
@@ -73,9 +73,9 @@ def another_position_is_chosen(machine: Machine, event: Event) -> bool:
 
 @refusal_code("key_is_enough")
 def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant's key that was turned may act without another sign-in.
+    """Return whether the attendant's key that was turned may act without a further sign-in.
 
-    It may if the profile needs no sign-in for what the key would do, or if a person with the permission is
+    It may if the profile requires no sign-in for what the key would do, or if a person with the permission is
     signed in or has authorised the event.
     """
     act = find_key_permission(machine)
@@ -132,11 +132,11 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
-    """Ask the person who turned the attendant's key to sign in; after the sign-in, the key acts for that person."""
+    """Ask the person who turned the attendant's key to sign in; then the key acts as turned by that person."""
     act, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
     def act_on(machine: Machine, person: Person) -> PageResult:
-        """Record the sign-in, close the menu, and let the attendant's key act for this person."""
+        """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
@@ -147,7 +147,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
 
 
 def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> None:
-    """Open the service menu at the sign-in page, and record which key opened it, or that it was the screen."""
+    """Open the service menu at ``page``, and record by which key, or that it was opened from the screen."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuRequested(opened_by=person_id), state={StaffKey.MENU: new_menu})
@@ -183,7 +183,7 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
 
 
 def _clean_typed_text(value: object) -> str:
-    """Return input from the screen as text that can be stored: of limited length, without invalid characters."""
+    """Return the input from the screen as text that can be stored: shortened, without invalid characters."""
     text = value if isinstance(value, str) else ""
     return text[:_TYPED_TEXT_LENGTH_MAX].encode("utf-8", "replace").decode("utf-8")
 
@@ -211,7 +211,10 @@ def _sign_out(machine: Machine, reason: str) -> None:
 
 
 def record_roster_changes(machine: Machine, _: Event) -> None:
-    """Record changes of the staff roster at power-up. If the roster cannot be read, nobody can sign in."""
+    """At power-up, record changes of the staff roster since the last one recorded.
+
+    If the roster cannot be read, nobody can sign in.
+    """
     restart_lock_outs(machine)
     with contextlib.suppress(OperatorError):  # recorded, with a fault
         read_staff(machine)

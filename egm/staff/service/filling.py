@@ -36,10 +36,11 @@ _PROMPT_KIND_BY_FIELD_KIND: Final[Mapping[FieldKind, Literal["digits", "amount",
 
 @dataclass(slots=True)
 class FormFillingPage(MenuPage):
-    """Page on which a staff form is filled in; ``values`` are the fields entered so far."""
+    """Page on which a staff form is filled in."""
 
     form: Form
     entered_values: dict[str, str | int | None] = field(default_factory=dict)
+    """The values entered so far, by field; None if an optional field was left empty."""
 
     @property
     def _next_field(self) -> FormField | None:
@@ -68,7 +69,7 @@ class FormFillingPage(MenuPage):
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
-        """Accept the typed value of a form's field; after the last one, get authorisation and submit the form."""
+        """Accept the typed value of a form's field; after the last field, get the authorisation and submit the form."""
         next_field = self._next_field
         if action == "enter" and next_field is not None:
             try:
@@ -95,7 +96,7 @@ class FormFillingPage(MenuPage):
         return self._build_submission(machine, (person,), pages=1)
 
     def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> PageResult:
-        """Return the page result that submits the form with its persons, then leaves the given number of pages."""
+        """Return the page result that submits the form as authorised by ``persons``, then leaves ``pages`` pages."""
         values = {
             **self.form.preset_values,
             **self.entered_values,

@@ -14,7 +14,7 @@ _LISTED_SHEETS_MAX: Final = 50
 
 
 class InterventionListPage(MenuPage):
-    """Page of the sheets of the last interventions, newest first."""
+    """Page that lists the sheets of the last interventions, newest first."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one line per intervention."""

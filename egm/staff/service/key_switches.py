@@ -1,9 +1,9 @@
-"""Key switches of a machine with several positions: which position a turn of a key serves.
+"""Key switches of a machine with several positions: for which position a turn of a key counts.
 
-A board of keys serves several positions. Each turn of an attendant's key serves one position that waits for
-it, payments first; if no position waits, the turn is used by the board's own position. A menu key opens the menu
-at the board's own position, from which it can be moved to another one. Turned back, the key closes the menu at
-the position where it is open.
+One I/O board with key switches may serve several positions. A turn of the attendant's key counts for one
+position that waits for it, payments first; if none waits, for the position to which the board belongs. A menu
+key opens the service menu at the board's position, from which the menu can be moved to another one. When the
+key is turned back, the menu is closed at the position where it is open.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def iter_concerned_positions(
 ) -> Iterable[RunningPosition]:
     """Yield the player positions that must process an event from an I/O board.
 
-    ``number`` is the position to which the board belongs.
+    ``number`` is the number of the position to which the board belongs.
     """
     own_position, served = (
         running_positions.position_by_number[number],
@@ -59,9 +59,9 @@ def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) ->
 
 
 def _rank_waiting_position(position: RunningPosition) -> int:
-    """Return the rank of a player position among the positions that wait for a key: payments first, then tilts.
+    """Return the rank of a position that waits for a key; the lowest is served first: payments, then tilts.
 
-    So a failing random number generator delays neither payments nor tilts.
+    All other states have the same, highest rank.
     """
     state = position.engine.state
     return _STATES_SERVED_FIRST.index(state) if state in _STATES_SERVED_FIRST else len(_STATES_SERVED_FIRST)

@@ -1,9 +1,9 @@
 """The operator's and the service manual: chapters of tables, generated from the data that the machine itself uses.
 
-No fault, event, page or form is listed here: the content of ``meters.events``, the menu, the forms, the
-rules, the roles and the codecs is rendered with the catalogue's texts, so a manual cannot name anything that
-the machine does not have, nor omit anything it has. The service menu shows the chapters
-(:mod:`egm.staff.service.manual_page`); ``egm manual`` prints them (:mod:`tools.lab.manual`).
+Nothing is listed here. The rows come from ``meters.events``, the menu, the forms, the state-table rules, the
+roles and the device protocols, with the texts of the screen's catalogue. So a manual names everything that the
+machine has, and nothing else. The service menu shows the chapters (:mod:`egm.staff.service.manual_page`); ``egm
+manual`` prints them (:mod:`tools.lab.manual`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -70,7 +70,7 @@ PROCEDURE_STEPS: Final = {
 class ManualChapter:
     """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    A reader looks up the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
+    Readers search for the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
     ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 
@@ -92,7 +92,7 @@ class ManualChapter:
 
 
 def join_texts(keys: Iterable[str], separator: str = "") -> PageText:
-    """Return several catalogue texts as one list for a cell; ``separator`` separates them."""
+    """Return one text that lists several catalogue texts, separated by ``separator``."""
     return PageText(kind="list", value=separator, values={str(index): key for index, key in enumerate(keys)})
 
 
@@ -159,7 +159,7 @@ def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 
 def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
-    """Yield the manual's row of each staff form: title, fields, conditions, states, persons and roles."""
+    """Yield the manual's row of each staff form: title, fields, conditions, machine states, persons and roles."""
     for form in menu.forms:
         yield (
             build_text(f"form.{form.id}.title"),
@@ -174,14 +174,14 @@ def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 
 def iter_state_set_names(menu: ServiceMenu, event: EventName) -> Iterator[str]:
-    """Yield the catalogue names of the machine states in which an event is accepted, one per named set of states."""
+    """Yield the catalogue names of the sets of machine states in which an event is accepted."""
     for rule in menu.rules:
         if event in rule.events:
             yield STATE_SET_NAMES[rule.states].replace(" ", "_")
 
 
 def _build_step_rows(procedure: str) -> Callable[[ServiceMenu], Iterator[tuple[PageText, ...]]]:
-    """Return the function that yields the numbered steps of a procedure as rows of the manual."""
+    """Return a function that yields the numbered steps of the catalogue's ``procedure`` as rows of the manual."""
 
     def rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure as rows."""
@@ -205,7 +205,7 @@ def _iter_memory_clear_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]
 
 
 def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
-    """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
+    """Yield the manual's rows about a form: the roles that may use it, and its conditions."""
     if form is not None:
         yield build_text("manual.column.roles"), _list_permitted_roles(form.permission)
         yield (
@@ -215,7 +215,7 @@ def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
 
 
 def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
-    """Yield the manual's row of each meter: name, unit, whether it is a total or a level, and code."""
+    """Yield the manual's row of each meter: name, unit, whether it is a running total or a present amount, and code."""
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
         yield (
@@ -290,7 +290,7 @@ def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 
 def build_event_text(pattern: str) -> PageText:
-    """Return the text of a significant event; ``pattern`` is ``kind`` or ``kind:subject``, as declared."""
+    """Return the text of a significant event; ``pattern`` is its ``kind`` or ``kind:subject``, as declared."""
     kind, _, about = pattern.partition(":")
     if kind == "event":
         return build_text(f"manual.event.{about.replace('.', '_')}")
@@ -301,7 +301,7 @@ def build_event_text(pattern: str) -> PageText:
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:
-    """Return the text key for what an event concerns: a door, a fault or a menu; empty if it concerns none."""
+    """Return the catalogue key of the text for the subject of an event: a door, fault or menu; empty for others."""
     if not about:
         return ""
     if kind.startswith("fault."):

@@ -1,4 +1,4 @@
-"""The manual at the machine: its chapters, each a searchable list, in the reader's language."""
+"""The manual in the service menu: its chapters, each a searchable list, in the reader's language."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ _COLUMNS: Final = 2
 
 
 class ManualPage(MenuPage):
-    """Page of the manual: the active faults, each with its remedy, and the chapters."""
+    """First page of the manual: the active faults, each with its remedy, and the list of chapters."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
@@ -75,7 +75,7 @@ class _ManualChapterPage(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class _ManualLinePage(MenuPage):
-    """Page of one complete line of a chapter of the manual."""
+    """Page of one row of a chapter of the manual, with all of its cells."""
 
     chapter: ManualChapter
     row: PageRow

@@ -32,16 +32,14 @@ MENU_SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceMenu:
-    """The pages and forms that all features contribute to the main menu.
-
-    ``rules`` are the state-table rules of the forms' events. ``entries`` are the declared journal entries,
-    for the manual.
-    """
+    """The pages and forms that all features contribute to the main menu."""
 
     pages: tuple[MenuEntry, ...]
     forms: tuple[Form, ...]
     rules: StateTable[Machine]
+    """The state-table rules of the forms' events, for the manual."""
     entries: EntryDeclarations
+    """The declared journal entries, for the manual."""
 
     def list_subject_pages(self, subject: str) -> tuple[MenuEntry, ...]:
         """Return the pages in one section of the main menu."""
@@ -56,9 +54,9 @@ class MainMenuPage(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the main menu: a key per section, and the search.
+        """Return the main menu: a line for each section, and the search.
 
-        With several player positions, it also has what waits at each of them.
+        On a machine with several player positions, it also shows the state of each.
         """
         subjects = tuple(
             PageAction(id=f"subject:{subject}", label=build_text(f"service.section.{subject}"))
@@ -109,7 +107,7 @@ class _SubjectPage(MenuPage):
 
 
 class _MenuSearchPage(MenuPage):
-    """Page of every line of the main menu, which the screen filters by the letters typed."""
+    """Page with every line of the main menu, which the screen filters by the typed letters."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with the lines of all sections of the main menu."""
@@ -173,7 +171,10 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
 
 def _find_move(machine: Machine, action: str) -> PageResult:
-    """Return the page result that opens the page or form of a menu line, if the person may use it."""
+    """Return the page result that opens the page or form of the menu line ``action``.
+
+    If the signed-in person may not use it, the result is a refusal.
+    """
     if action not in {
         row.action for subject in MENU_SUBJECTS for row in _iter_subject_rows(machine, subject)
     }:

@@ -1,4 +1,4 @@
-"""The operator's options at the machine: what is offered now, what will be offered, and the forms that change it."""
+"""Service pages of the operator's options: those in force, those from the next start on, and forms to change them."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -24,7 +24,7 @@ from egm.staff.words import (
 
 
 class OptionListPage(MenuPage):
-    """Page of the operator's options: every approved game, and the minimum and maximum bet."""
+    """Page of the operator's options: every installed game, and the minimum and maximum bet."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""

@@ -1,6 +1,6 @@
 """Pages of the service menu that need no open door: meters, logs, software, clock, memory (D-16, J-12).
 
-Each page is created from the machine's memory when it is shown; none of them changes anything.
+Each is built from the machine's state when it is shown; none of them changes anything.
 """
 
 import platform
@@ -50,7 +50,7 @@ _CLOCK_CHANGES: Final = 10
 
 @dataclass(slots=True)
 class MetersPage(MenuPage):
-    """Page of the service menu with every meter, by the jurisdiction's names and by the machine's own names.
+    """Page of the service menu with every meter, under the jurisdiction's name and under the machine's own name.
 
     It shows totals, or a split by game or another dimension.
     """
@@ -109,7 +109,7 @@ class MetersPage(MenuPage):
         return tuple(tables)
 
     def _format_dimension_value(self, machine: Machine, part: str) -> PageText:
-        """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
+        """Return the value of a dimension as text: a bill or denomination as money, a game by its title."""
         if not part:
             return build_text("service.meters.no_part")
         if self.dimension.endswith("_cents") and part.isdecimal():
@@ -121,10 +121,10 @@ class MetersPage(MenuPage):
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
-    """Yield tables of the meters that are not zero.
+    """Yield tables of the meters that are not zero, by group.
 
-    There is one each for money and counts, faults, doors, and meters that count since power-up or since a
-    door.
+    The groups are money and counts, faults, doors, and meters that count only since power-up or since a door
+    was closed.
     """
     tables: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
@@ -149,7 +149,7 @@ def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
 class LogPage(MenuPage):
     """Page of the service menu with one log of the journal, newest entry first.
 
-    It shows as many entries as the log's rule requires.
+    It shows as many entries as the regulation requires for this log.
     """
 
     log: logs.Log
@@ -191,10 +191,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
 
 
 def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
-    """Return what a journal entry concerns as text; empty if nothing.
-
-    That is, for example, a door, a fault, a reason code or a progressive level.
-    """
+    """Return as text what a journal entry is about, such as a door, a fault or a level; empty if nothing."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
@@ -213,16 +210,15 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
 
 @dataclass(frozen=True, slots=True)
 class TablesPage(MenuPage):
-    """Page of the service menu that consists of tables only.
-
-    ``title`` is the key of the page's title; ``tables`` is the function that creates the tables.
-    """
+    """Page of the service menu that consists of tables only."""
 
     title: str
+    """The catalogue key of the page's title."""
     tables: Callable[[Machine], tuple[PageTable, ...]]
+    """The function that builds the tables from the machine."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with its tables; without any, an empty table, which the screen states."""
+        """Return the page with its tables; without any, an empty table, for which the screen shows a text."""
         tables = self.tables(machine) or (PageTable(),)
         return ServicePage(
             id="", title=build_text(f"service.menu.{self.title}"), tables=tables, actions=(BACK,)

@@ -1,4 +1,4 @@
-"""Changing one's own PIN at the machine, by entering the new one twice."""
+"""Page on which a person changes their own PIN at the machine, by typing the new one twice."""
 
 from typing import Final
 
@@ -13,7 +13,10 @@ from egm.staff.words import BACK, build_text
 
 
 class OwnPinPage(MenuPage):
-    """Page on which persons change their own PIN by typing it twice. The first input is not stored durably."""
+    """Page on which a person changes their own PIN by typing it twice.
+
+    The PIN typed first is held in memory only.
+    """
 
     def __init__(self) -> None:
         self._typed = ""
@@ -25,7 +28,7 @@ class OwnPinPage(MenuPage):
         return ServicePage(id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
-        """Accept the new PIN, typed twice, and store its digest; the journal records the change, and by whom."""
+        """Accept the new PIN, typed twice, and store its digest in the roster; the journal records who changed it."""
         person = machine.component(ServiceDesk).signed_in_person
         if action != "enter" or person is None:
             return build_refusal("not_offered")

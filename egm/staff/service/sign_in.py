@@ -1,10 +1,10 @@
-"""Sign-in: a staff number, then its PIN on a separate page.
+"""Sign-in: a page for the staff number, then a page for the PIN.
 
 After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
-appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its
-number; after as many as the profile allows the number is locked for a while, also across a restart
-(:mod:`egm.staff.tries`). Nothing reveals whether a number exists: an unknown one takes as long,
-counts as wrong and locks like any other.
+appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its staff
+number; after as many as the profile allows, the number is locked for a while, also across a restart
+(:mod:`egm.staff.tries`). Nothing reveals whether a number exists: an unknown number takes as long, counts as
+wrong and is locked like any other.
 """
 
 import contextlib
@@ -40,16 +40,15 @@ from egm.staff.words import BACK, build_text
 
 @dataclass(frozen=True, slots=True)
 class SignInPage(MenuPage):
-    """Page on which a person enters their staff number; ``after_sign_in`` returns what follows the completed sign-in.
-
-    ``permission`` is what the person must have; None for no requirement. ``excluded_staff_number`` is a staff
-    number that may not sign in here, because a second person is required.
-    """
+    """Page on which a person enters their staff number."""
 
     after_sign_in: Callable[[Machine, Person], PageResult]
+    """The function that is called with the signed-in person and returns the next page result."""
     title: PageText
     permission: Permission | None = None
+    """The permission that the person must have; None: none is required."""
     excluded_staff_number: str = ""
+    """A staff number that may not sign in here, because the second person must be a different one."""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the staff number."""
@@ -113,9 +112,9 @@ PAGES = 2
 def read_staff(machine: Machine) -> None:
     """Read the staff roster again, and record its changes since the last reading.
 
-    If the roster cannot be read, or is not the one recorded (:mod:`egm.people.recorded`), raise RosterError
-    and a technician's fault: nobody can sign in. A second copy that is the recorded roster then replaces it.
-    The fault is still raised in this case, unless the file was only damaged.
+    If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded`),
+    raise RosterError and a technician's fault: nobody can sign in. If the second copy is the recorded roster,
+    it replaces the first one; the fault is raised all the same unless the file was only damaged.
     """
     record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)
@@ -161,7 +160,7 @@ def _raise_roster_fault(machine: Machine, reason: str) -> None:
 
 
 def _store_second_copy(roster: Roster) -> None:
-    """Store the roster's second copy before the journal records the changes, so that both media have the roster."""
+    """Store the roster's second copy, before the journal records the changes: then both media have the roster."""
     if roster.path is None or roster.spare is None or not roster.changes:
         return
     with contextlib.suppress(OSError, RosterError):
@@ -172,10 +171,10 @@ def _store_second_copy(roster: Roster) -> None:
 
 
 def _authenticate_first_roster(roster: Roster) -> None:
-    """Authenticate a staff roster from before the machine key existed, before the journal records its first change.
+    """Add a digest by the machine key to a staff roster that was written before that key existed.
 
-    The power may fail between two recorded changes: what follows a recorded change is only trusted if it has
-    a digest of the key.
+    This is done before the journal records its first change. Later a roster is trusted only with that digest,
+    also if the power fails between two recorded changes.
     """
     if roster.path is None or roster.has_valid_seal or not roster.changes:
         return

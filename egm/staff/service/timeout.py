@@ -1,4 +1,4 @@
-"""Service menu timeout: an attachment of the machine that signs out a person who has left the menu open."""
+"""Background service that closes the service menu and signs out a person who has left it open."""
 
 import asyncio
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from egm.staff.events import MenuEnd
 class ServiceTimeout:
     """Timer that signs out an idle person.
 
-    Each answer to a service page changes the page's id and restarts the timer.
+    Each answer to a service page changes the page's id, which restarts the timer.
     """
 
     name = "service menu"
@@ -40,11 +40,11 @@ class ServiceTimeout:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._expire)
 
     def _expire(self) -> None:
-        """Request that the service menu be closed."""
+        """Submit the event that closes the service menu, because the time is up."""
         self._timer = None
         self._handle(Event(EventType.MENU_CLOSED, MenuEnd(why="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:
-    """Create the timeout of the machine's service menu."""
+    """Create the service that closes an idle service menu."""
     return (ServiceTimeout(context),)
