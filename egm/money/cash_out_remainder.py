@@ -30,7 +30,7 @@ def build_handpay_remainder_state(
 
 
 def find_coin_payout_progress(machine: Machine) -> CoinPayoutProgress | None:
-    """Return the amounts owed and paid of an interrupted cash-out in coins, or None if there is none."""
+    """Return the amounts owed and paid of an interrupted cash-out in coins; None if no coins were paid."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.coin_payout
 
@@ -56,7 +56,7 @@ def clear_remainder(machine: Machine) -> None:
 
 
 def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
-    """Return the stored remainder of a cash-out; None if there is none or the cashable balance has changed since.
+    """Return the stored remainder of a cash-out; None without one, or if the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: the remainder is then the whole cashable balance.
     """

@@ -1,6 +1,6 @@
 """Rulings of staff on money: additional payments (complements), unclaimed money (orphans) and forfeits.
 
-A ruling never undoes or changes an entry: it is a transaction of its own, with the persons who made it. It is
+A ruling never undoes or changes an entry: it is a separate transaction, with the persons who made it. It is
 entered through a staff form (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes two persons.
 """
 

@@ -36,7 +36,7 @@ STATE_KEY = "staff"
 
 @dataclass(frozen=True, slots=True)
 class RecordedRoster:
-    """What the journal records of the staff roster: the number of its last change, and the digest after it."""
+    """The number of the last roster change that the journal records, and the digest of the roster after it."""
 
     number: int = 0
     digest: str = ""
@@ -49,7 +49,7 @@ class RecordedRoster:
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Return the number and digest of the roster's last recorded change as JSON, for the journal's machine state."""
+        """Return the number and digest of the roster's last recorded change, as JSON for the journal."""
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:

@@ -184,7 +184,7 @@ class Roster:
         return self._append_change("pin", self.require_person(person_id), PinDigest.of(pin), by, at)
 
     def require_person(self, person_id: str) -> Person:
-        """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if there is none."""
+        """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
         person = self.people.get(person_id)
         if person is None:
             raise RosterError(f"nobody has the staff number {person_id!r}")

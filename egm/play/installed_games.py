@@ -268,7 +268,7 @@ def _check_prize_limit(pools: Pools, profile: Profile) -> None:
 def _list_allowed_denominations(
     game: Game, slot: GameSlot, profile: Profile, compute_prizes: Prizes
 ) -> tuple[int, ...]:
-    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if there are none."""
+    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none exist."""
     requested_cents = slot.denominations_cents or game.denominations_cents
     unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
     if unknown_cents:

@@ -27,7 +27,7 @@ class TableResult:
 
     text: str
     round_id: str = ""
-    """The id of the round if several seats played it, each as a game of its own; otherwise empty."""
+    """The id of the round if several seats played it, each as a separate game; otherwise empty."""
 
 
 @dataclass(slots=True)

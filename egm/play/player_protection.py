@@ -72,7 +72,7 @@ def _create_session(machine: Machine) -> SessionRecord:
 
 
 def _read_own_limits(machine: Machine) -> OwnLimits:
-    """Return the limits that the player has set for themselves; an empty record if there are none."""
+    """Return the limits that the player has set for themselves; an empty record if none exist."""
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 

@@ -22,7 +22,7 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGameFacts:
-    """What the journal says about an open game on which two people are to rule."""
+    """The facts in the journal about an open game on which two people are to rule."""
 
     is_decided: bool
     """Whether the game's outcome is recorded."""

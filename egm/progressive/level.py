@@ -99,7 +99,7 @@ class Level:
     hit_count: int = field(default=0, metadata=stored_as("hits"))
     """The number of hits since the level opened."""
     next_terms: LevelTerms | None = None
-    """Changed parameters that take effect when the current amount has been won; None if there are none (I-06)."""
+    """Changed parameters that take effect when the current amount has been won; None if none exist (I-06)."""
 
     # ------------------------------------------------------------------ what it shows
     @property

@@ -53,7 +53,7 @@ _CLOSED_CLAIMS_MAX: Final = 64
 
 
 class ClaimPhase(StrEnum):
-    """How far a claim to the prize of a linked progressive level has come."""
+    """The phase that a claim to the prize of a linked progressive level has reached."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"

@@ -21,7 +21,7 @@ class NoPoolError(OperatorError):
 
 
 class LevelKeeper(StrEnum):
-    """Who manages a progressive amount: this machine, a controller or a SAS host. This determines how a hit is paid."""
+    """The manager of a progressive amount, which determines how a hit is paid: this machine, a controller or a host."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"

@@ -186,7 +186,7 @@ class ProgressiveRound:
     def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
         """Return the number of the contribution to which the next hit of a controller's level belongs.
 
-        If the wager contains several stakes, each hit belongs to a contribution of its own.
+        If the wager contains several stakes, each hit belongs to a different contribution.
         """
         sequences = [
             contribution.contribution_number

@@ -2,7 +2,7 @@
 
 An authenticated person declares an intervention in the service menu. While it is open, the machine is out of
 service, and the doors that this kind of work covers may be opened. If the profile requires identified openings,
-opening any other door, or any door without an intervention, is an event of its own and a tilt. If it requires
+opening any other door, or any door without an intervention, is a separate event and a tilt. If it requires
 monitoring, so is opening a door before the monitoring system has read who is at work (K-13). The sheet of an
 intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 """

@@ -17,7 +17,7 @@ def build_text(key: str, **values: int | str) -> PageText:
 def build_code_text(section: str, code: str) -> PageText:
     """Return the catalogue text ``<section>.<code>``; dots in the code are written as underscores.
 
-    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without a text of its own
+    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without its own text
     has the text for a failure of its device.
     """
     return PageText(kind="code", value=code, values={"of": section})

@@ -1,4 +1,4 @@
-"""What the service pages show of the devices: their last reports, and the outputs that a test has switched on."""
+"""Data for the service pages of devices: the devices' last reports, and the outputs that a test has switched on."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ DEVICE_REPORTS_MAX: Final = 12
 
 @dataclass(slots=True)
 class DeviceWorkbench:
-    """What the service pages show of the devices: their last reports, identities, inputs and tested outputs.
+    """Data for the service pages of devices: last reports, identities, inputs and tested outputs.
 
     None of it is stored in the journal.
     """

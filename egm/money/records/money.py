@@ -42,7 +42,7 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinPayoutProgress:
-    """How much of a cash-out the hopper has paid, if it has started to pay in coins."""
+    """The amounts owed and paid of a cash-out that the hopper has started to pay in coins."""
 
     owed_cents: int
     """The amount owed when the hopper started to pay, in minor units."""

@@ -277,7 +277,7 @@ class TableBetsReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """What the last finished game paid, progressive levels included."""
+    """The amounts that the last finished game paid, progressive levels included."""
 
     play_id: str
     win_cents: int

@@ -34,7 +34,7 @@ class ReminderRecord:
     spent_cents: int
     """The net cost of the session so far, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
-    """The time at which the pause of play ends; empty if there is none, or if it lasts until the session ends."""
+    """The time at which the pause of play ends; empty if none exists, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))
     """Whether the reached limit was set by the player, not by the profile."""
 

@@ -49,7 +49,7 @@ class Purse:
 
 
 def find_purse(machine: Machine) -> Purse | None:
-    """Return the record of the tournament round that this position plays or has played last; None if there is none."""
+    """Return the record of the tournament round that this position plays or has played last; None if none exists."""
     return machine.memory.read(Purse, PlayKey.PURSE)
 
 

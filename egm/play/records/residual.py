@@ -1,4 +1,4 @@
-"""What a position does with residual credit, which is too small to play or pay out, as recorded in the journal."""
+"""Rules of a position for residual credit, which is too small to play or pay out, as recorded in the journal."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """What the player may do with residual credit, and the smallest amount that is not residual."""
+    """The rules for residual credit: what the player may do with it, and the smallest amount that is not residual."""
 
     treatment: Literal["stays", "given_up", "played"] = field(metadata=stored_as("way"))
     """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""

@@ -187,7 +187,7 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
-    """Return the names of a table's shared values; there are none if each position has a table of its own."""
+    """Return the names of a table's shared values; there are none if each position has its own table."""
     if machine.position.position_count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return TableStateKeys(shared.shared_keys, shared.standing_bet_keys)
     game = _find_game(machine, digest)

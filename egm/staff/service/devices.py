@@ -88,7 +88,7 @@ _CALIBRATE_ACTION: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> PageText:
-    """Return the most severe active fault of a kind of device, as text; empty if there is none."""
+    """Return the most severe active fault of a kind of device, as text; empty if none exists."""
     codes = [code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
     return build_code_text("tilt.text", codes[0]) if codes else build_plain_text("")
