@@ -47,14 +47,14 @@ _TEXTS_OF_OPEN_ITEMS: Final[Mapping[Key, str]] = {
     MoneyKey.PRINT: "a ticket being printed",
     MoneyKey.HOPPER: "coins being paid",
     MoneyKey.COINS_DISPENSED: "coins paid and not yet taken off its credit",
-    MoneyKey.DISPUTED: "a disputed amount",
-    MoneyKey.RULING: "a ruling that is not carried out",
+    MoneyKey.DISPUTE: "a disputed amount",
+    MoneyKey.DISPUTE_RULING: "a ruling that is not carried out",
     MoneyKey.HANDPAY: "a hand-pay",
-    MoneyKey.UNCLAIMED: "a hand-pay given up",
+    MoneyKey.UNCLAIMED_HANDPAY: "a hand-pay given up",
     MoneyKey.PAPER: "a bill or ticket on its way in",
     MoneyKey.RESTRICTED: "restricted credit",
-    ProgressiveKey.AWAITING: "a game that waits for a progressive award",
-    ProgressiveKey.UNDECIDED: "a game whose mystery prize is not decided",
+    ProgressiveKey.GAME_AWAITING_AWARD: "a game that waits for a progressive award",
+    ProgressiveKey.GAME_ENDED_UNDECIDED: "a game whose mystery prize is not decided",
 }
 
 #: The fault that replaces the hold of a host that is no longer configured.

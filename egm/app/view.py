@@ -132,7 +132,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         journal_head=machine.journal_head,
         sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
-        touch=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
+        touch=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
         reminder=protection.build_reminder_view(machine),
         session=protection.build_session_view(machine),
         protection=protection.build_protection_view(machine),
@@ -156,7 +156,9 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
         owed_cents=0 if handpay.coin_payout is None else handpay.coin_payout.owed_cents,
         coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
+        number=0
+        if _has_other_handpay(machine)
+        else int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1,
         position=machine.position.number if machine.position.position_count > 1 else 0,
         form_first=not hand_pays.handpay_can_be_settled(machine, request),
         ticket=ticket,

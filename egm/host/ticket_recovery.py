@@ -116,7 +116,7 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
-        if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTED))
+        if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTE))
         and isinstance(record, dict)
     )
 
@@ -158,7 +158,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
         already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
         if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
+        ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
         account = f"world:voucher_in:{ticket.kind}"
         base = {
             **anchor.starting_cents_by_account,
@@ -170,7 +170,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
             TICKETS_CONTRADICTED,
             TicketContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
             entry_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKETS: replace(anchor, starting_cents_by_account=base)},
+            state={MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, starting_cents_by_account=base)},
         )
 
 
@@ -180,7 +180,7 @@ def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
     A cashier released the ticket meanwhile, and may have paid it as well. The first start after the clear checks
     this: from then on the journal has its own record of the ledger.
     """
-    if machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) is not None:
+    if machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) is not None:
         return
     for entry_id in list_entries_paid_at_clear(machine.journal):
         redemption_id = entry_id.removesuffix(".in")

@@ -180,7 +180,9 @@ def _find_reason_not_accepted(machine: Machine, signed: CabinetFileSignature, *,
     """
     roster = machine.component(Roster)
     people = [roster.get(number) for number in signed.persons]
-    if not people or not all(person is not None and person.may(Permission.CONFIGURE) for person in people):
+    if not people or not all(
+        person is not None and person.has_permission(Permission.CONFIGURE) for person in people
+    ):
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"

@@ -91,7 +91,7 @@ HOST_TIME: Final = EntryDeclaration(
 HOST_POLL_FAILED: Final = EntryDeclaration(kind="host.poll_failed", record=PollFailed)
 HOST_UNSIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
 WINS_READ: Final = EntryDeclaration(
-    kind="progressive.read", record=ProgressiveWinsRead, written_keys=(ProgressiveKey.WIN,)
+    kind="progressive.read", record=ProgressiveWinsRead, written_keys=(ProgressiveKey.UNREAD_BROADCAST_WIN,)
 )
 
 

@@ -129,7 +129,7 @@ class DisputedAmount:
     @property
     def opening_state(self) -> dict[str, "DisputedAmount"]:
         """Return the state change that stores the dispute, for the journal entry that closes the disputed operation."""
-        return {f"{MoneyKey.DISPUTED}{self.id}": self}
+        return {f"{MoneyKey.DISPUTE}{self.id}": self}
 
     @property
     def journal_details(self) -> DisputeDetails:
@@ -163,7 +163,7 @@ class DisputeRuling:
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
     """Return the open disputes about money of this player position, ordered by id."""
-    return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
+    return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTE)
 
 
 # ---------------------------------------------------------------------------------------------- opening
@@ -199,7 +199,7 @@ def format_reservation_id(disputed: DisputedAmount) -> str:
 
 def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether :func:`finish_disputes` has work: a dispute without its fault, or a ruling without payment."""
-    if machine.memory.get(MoneyKey.RULING) is not None:
+    if machine.memory.get(MoneyKey.DISPUTE_RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
     return bool(disputes) and any(disputed.fault_code not in machine.active_faults for disputed in disputes)
@@ -215,7 +215,7 @@ def finish_disputes(machine: Machine) -> None:
 
     Called immediately after a ruling or a new dispute is recorded, and again after a restart.
     """
-    ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
+    ruling = machine.memory.read(DisputeRuling, MoneyKey.DISPUTE_RULING)
     if ruling is not None:
         _post_award(machine, ruling)
     for disputed in list_disputed_amounts(machine).values():
@@ -270,7 +270,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
             DisputeReleased(id=disputed.id),
             entry_id=f"{disputed.id}.released",
             ref=format_reservation_id(disputed),
-            state={MoneyKey.RULING: ruling},
+            state={MoneyKey.DISPUTE_RULING: ruling},
         )
     if disputed.is_about_printed_ticket:
         _record_ticket_ruling(machine, ruling)
@@ -307,7 +307,7 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
     ]
     is_last_of_device = all(dispute.device != disputed.device for dispute in other_disputes)
     fault = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
-    return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
+    return {f"{MoneyKey.DISPUTE}{disputed.id}": None, **fault}
 
 
 def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
@@ -324,7 +324,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
     entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.set_aside_cents:
-        state[MoneyKey.RULING] = None
+        state[MoneyKey.DISPUTE_RULING] = None
     if redeems:
         entry_record = replace(
             entry_record,

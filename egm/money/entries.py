@@ -131,7 +131,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
     settled_reservations=(BILL_ESCROW,),
     counts={"bills_not_stacked": 1},
     written_keys=(MoneyKey.PAPER,),
-    optional_keys=(MoneyKey.DISPUTED,),
+    optional_keys=(MoneyKey.DISPUTE,),
 )
 VOUCHER_ESCROW: Final = EntryDeclaration(
     kind="voucher.escrow",
@@ -149,7 +149,7 @@ VOUCHER_IN: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
     written_keys=(MoneyKey.PAPER,),
-    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
+    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -159,7 +159,7 @@ VOUCHER_DISPUTED: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
-    written_keys=(MoneyKey.PAPER, MoneyKey.DISPUTED),
+    written_keys=(MoneyKey.PAPER, MoneyKey.DISPUTE),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -170,7 +170,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     written_keys=(MoneyKey.PAPER,),
-    optional_keys=(HostKey.TICKET, MoneyKey.DISPUTED),
+    optional_keys=(HostKey.TICKET, MoneyKey.DISPUTE),
 )
 VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
@@ -247,7 +247,7 @@ COIN_IN_DISPUTED: Final = EntryDeclaration(
     record=CoinInDisputed,
     permitted_transfers=_COINS_IN_MOVES,
     counts={"coins_accepted": None},
-    written_keys=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTED),
+    written_keys=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTE),
 )
 
 
@@ -304,7 +304,7 @@ VOUCHER_OUT: Final = EntryDeclaration(
     phase=Phase.SETTLE,
     settled_reservations=(VOUCHER_REQUEST,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
-    optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
+    optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
     logs=(Log.VOUCHERS,),
 )
@@ -326,7 +326,7 @@ TICKET_DISPUTED: Final = EntryDeclaration(
     kind="ticket.disputed",
     record=DisputeDetails,
     description="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
-    written_keys=(MoneyKey.PRINT, MoneyKey.DISPUTED),
+    written_keys=(MoneyKey.PRINT, MoneyKey.DISPUTE),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -538,7 +538,7 @@ HANDPAY_PAID: Final = EntryDeclaration(
     phase=Phase.SETTLE,
     settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
     counts={"handpays.*": 1},
-    written_keys=(MoneyKey.HANDPAY, MoneyKey.SLIP),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.LAST_SLIP_NUMBER),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
     logs=(Log.HANDPAYS,),
 )
@@ -547,7 +547,7 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
     record=HandpayUnclaimed,
     phase=Phase.VOID,
     settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
-    written_keys=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
+    written_keys=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED_HANDPAY),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
 
@@ -577,7 +577,7 @@ DISPUTE_OPENED: Final = EntryDeclaration(
     record=DisputeDetails,
     description="A device's reports do not settle whether money was paid or taken; staff decide.",
     permitted_transfers=(PermittedTransfer("stock:hopper", "stock:floor"),),
-    written_keys=(MoneyKey.DISPUTED,),
+    written_keys=(MoneyKey.DISPUTE,),
     significance=Significance(EventEffect.LOG),
 )
 DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
@@ -586,7 +586,7 @@ DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     description="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer(_CASHABLE, "out:handpay_disputed"),),
-    written_keys=(MoneyKey.DISPUTED,),
+    written_keys=(MoneyKey.DISPUTE,),
     significance=Significance(EventEffect.LOG),
 )
 DISPUTE_RELEASED: Final = EntryDeclaration(
@@ -594,7 +594,7 @@ DISPUTE_RELEASED: Final = EntryDeclaration(
     record=DisputeReleased,
     phase=Phase.VOID,
     settled_reservations=(DISPUTE_OPENED_WITH_CREDIT,),
-    written_keys=(MoneyKey.RULING,),
+    written_keys=(MoneyKey.DISPUTE_RULING,),
     significance=Significance(EventEffect.LOG),
 )
 DISPUTE_RULED: Final = EntryDeclaration(
@@ -608,8 +608,14 @@ DISPUTE_RULED: Final = EntryDeclaration(
         PermittedTransfer("stock:hopper", "stock:floor"),
     ),
     counts={"rulings": 1},
-    written_keys=(MoneyKey.DISPUTED,),
-    optional_keys=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
+    written_keys=(MoneyKey.DISPUTE,),
+    optional_keys=(
+        KernelKey.FAULT,
+        MoneyKey.DISPUTE_RULING,
+        MoneyKey.PRINT,
+        MoneyKey.TICKET_LEDGER_ANCHOR,
+        HostKey.TICKET,
+    ),
     significance=Significance(EventEffect.LOG),
 )
 
@@ -722,7 +728,7 @@ ORPHAN_HANDPAY: Final = EntryDeclaration(
         PermittedTransfer("prizes:*:offered", "prizes:*:unclaimed"),
     ),
     counts={"orphans": 1},
-    written_keys=(MoneyKey.UNCLAIMED,),
+    written_keys=(MoneyKey.UNCLAIMED_HANDPAY,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
@@ -731,7 +737,7 @@ ORPHAN_TICKET: Final = EntryDeclaration(
     record=OrphanTicket,
     permitted_transfers=(PermittedTransfer("world:voucher_in:*", "house:orphan"),),
     counts={"orphans": 1},
-    optional_keys=(MoneyKey.TICKETS,),
+    optional_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
@@ -793,13 +799,13 @@ class TicketLedgerMended:
 TICKETS_CHECKED: Final = EntryDeclaration(
     kind="tickets.checked",
     record=TicketLedgerChecked,
-    written_keys=(MoneyKey.TICKETS,),
+    written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
     significance=Significance(EventEffect.LOG),
 )
 TICKETS_CONTRADICTED: Final = EntryDeclaration(
     kind="tickets.contradicted",
     record=TicketContradicted,
-    written_keys=(MoneyKey.TICKETS,),
+    written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
     significance=Significance(EventEffect.LOG),
 )
 TICKETS_MENDED: Final = EntryDeclaration(

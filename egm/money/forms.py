@@ -90,7 +90,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.FORFEIT_PRIZE,
         permission=Permission.SETTLE,
         subject="players",
-        persons=2,
+        person_count=2,
         fields=(REASON_FIELD,),
     ),
     Form(
@@ -98,7 +98,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.FORFEIT_CREDITS,
         permission=Permission.SETTLE,
         subject="players",
-        persons=2,
+        person_count=2,
         fields=(AMOUNT_FIELD, REASON_FIELD),
     ),
     DISPUTED_AMOUNT_FORM,

@@ -79,7 +79,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
-    slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
+    slip = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
     persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
@@ -99,7 +99,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
         entry_id=f"{handpay.id}.paid",
         ref=handpay.id,
         counts={f"handpays.{handpay.kind}": 1},
-        state={MoneyKey.HANDPAY: None, MoneyKey.SLIP: slip},
+        state={MoneyKey.HANDPAY: None, MoneyKey.LAST_SLIP_NUMBER: slip},
     )
     store_journal_head(machine)
     code = "prize_delivered" if handpay.prizes else "handpay_paid"

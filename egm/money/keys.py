@@ -16,15 +16,15 @@ class MoneyKey(Key):
     """The coin acceptor's event counter at the last recorded coin event."""
     COINS_DISPENSED = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
     """The coins that left the hopper in an abandoned payout, until they are posted."""
-    DISPUTED = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
+    DISPUTE = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
     """Prefix; one key per open dispute, by its id."""
-    RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
+    DISPUTE_RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
     """A ruling on a disputed amount, until its payment is posted."""
     HANDPAY = "handpay", ClearAction.OWED, KeyOwner.PLAYER
     """The hand-pay that waits for an attendant."""
-    SLIP = "slip", ClearAction.IDENTITY, KeyOwner.MACHINE
+    LAST_SLIP_NUMBER = "slip", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of the last hand-pay slip."""
-    UNCLAIMED = "unclaimed", ClearAction.OWED, KeyOwner.PLAYER
+    UNCLAIMED_HANDPAY = "unclaimed", ClearAction.OWED, KeyOwner.PLAYER
     """A voided hand-pay, until its amount is posted to the register of unclaimed money."""
     CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The unpaid remainder of a cash-out, which the next payout method pays; ``true`` in older journals."""
@@ -32,7 +32,7 @@ class MoneyKey(Key):
     """The bill or ticket being stacked."""
     RESTRICTED = "restricted", ClearAction.OWED, KeyOwner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
-    TICKETS = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
+    TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The ticket ledger's last change known to the journal, and its last change when the journal began."""
     TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The rules for tickets that the host has set (:mod:`egm.money.ticket_terms`)."""

@@ -52,14 +52,14 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     If it gives the number of a hand-pay slip, that slip must exist.
     """
     form = event.read_payload(ComplementForm)
-    is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
+    is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0)
     return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
 def record_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
     form = event.read_payload(ComplementForm)
-    last_game = machine.memory.read(LastGame, PlayKey.LAST)
+    last_game = machine.memory.read(LastGame, PlayKey.LAST_GAME)
     machine.post(
         COMPLEMENT_PAID,
         ComplementPaid(
@@ -144,14 +144,14 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
         HandpayUnclaimed(id=handpay.id),
         entry_id=f"{handpay.id}.unclaimed",
         ref=handpay.id,
-        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: unclaimed},
+        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED_HANDPAY: unclaimed},
     )
     end_rulings(machine, event)
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether a hand-pay that nobody claimed was voided, but is not posted as unclaimed money yet."""
-    return machine.memory.get(MoneyKey.UNCLAIMED) is not None
+    return machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
@@ -159,15 +159,15 @@ def end_rulings(machine: Machine, _: Event) -> None:
 
     Called immediately after it was voided, and again after a restart.
     """
-    unclaimed = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
+    unclaimed = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED_HANDPAY)
     if unclaimed is None:
         return
     machine.post(
         ORPHAN_HANDPAY,
-        from_json(OrphanHandpay, unclaimed.entry_record, f"the memory's {MoneyKey.UNCLAIMED}"),
+        from_json(OrphanHandpay, unclaimed.entry_record, f"the memory's {MoneyKey.UNCLAIMED_HANDPAY}"),
         entry_id=f"{unclaimed.id}.orphan",
         transfers=unclaimed.transfers,
-        state={MoneyKey.UNCLAIMED: None},
+        state={MoneyKey.UNCLAIMED_HANDPAY: None},
     )
 
 

@@ -66,7 +66,7 @@ def open_ticket_store(
     the journal has no tickets. Raises TicketLedgerUnwritable if the medium rejects the write: the machine stops
     and retries.
     """
-    has_tickets = journal.state(MoneyKey.TICKETS) is not None or any(
+    has_tickets = journal.state(MoneyKey.TICKET_LEDGER_ANCHOR) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
     key = journal.derive(HEAD_PURPOSE)
@@ -85,9 +85,11 @@ def tickets_may_move(machine: Machine) -> bool:
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the state change that records the ticket ledger's last change in the journal, with the totals."""
-    anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
+    anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
     sequence, digest = machine.component(TicketDesk).store.last_move
-    return {MoneyKey.TICKETS: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])}
+    return {
+        MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])
+    }
 
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
@@ -120,7 +122,7 @@ def compare_with_journal(machine: Machine) -> str:
     """
     store, stored_anchor = (
         machine.component(TicketDesk).store,
-        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR),
     )
     initial_anchor = _find_initial_anchor(machine)
     is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
@@ -137,7 +139,7 @@ def compare_with_journal(machine: Machine) -> str:
         machine.post(
             TICKETS_CHECKED,
             TicketLedgerChecked(move_number=sequence, last_restoration=restoration),
-            state={MoneyKey.TICKETS: new_anchor},
+            state={MoneyKey.TICKET_LEDGER_ANCHOR: new_anchor},
         )
     return ""
 
@@ -159,7 +161,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
             problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
             return problem + _JOURNAL_REMEDY
     stored_anchor, initial_anchor = (
-        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR),
         _find_initial_anchor(machine),
     )
     base = (

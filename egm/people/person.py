@@ -20,6 +20,6 @@ class Person:
     disabled: bool = False
     """Whether the person may no longer sign in."""
 
-    def may(self, permission: Permission) -> bool:
+    def has_permission(self, permission: Permission) -> bool:
         """Return whether the person's role includes the permission; a disabled person has none."""
         return not self.disabled and permission in find_permissions(self.role)

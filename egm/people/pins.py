@@ -46,7 +46,7 @@ class PinDigest:
     """The parameter n of scrypt, stored so that the default can be raised later."""
 
     @classmethod
-    def of(
+    def from_pin(
         cls,
         pin: str,
         cost: int = _SCRYPT_COST,

@@ -42,7 +42,7 @@ class RecordedRoster:
     digest: str = ""
 
     @classmethod
-    def of(cls, state: Any) -> "RecordedRoster":
+    def from_json(cls, state: Any) -> "RecordedRoster":
         """Decode what the journal's machine state has about the roster; earlier versions stored only the number."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
@@ -125,7 +125,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
         return RecordedRoster()
     try:
         with open_view(folder, key=key, second_dir=second) as view:
-            return RecordedRoster.of(view.state(STATE_KEY))
+            return RecordedRoster.from_json(view.state(STATE_KEY))
     except JournalError:
         pass
     roster_states = [RecordedRoster()]
@@ -154,5 +154,5 @@ def _collect_recorded(
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         roster_states += [
-            RecordedRoster.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
+            RecordedRoster.from_json(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
         ]

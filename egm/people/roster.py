@@ -161,16 +161,18 @@ class Roster:
             raise RosterError(
                 f"name {person.name!r}: it must be 1 to {_PERSON_NAME_LENGTH_MAX} printable characters"
             )
-        if not self.people and not person.may(Permission.ENROL):
+        if not self.people and not person.has_permission(Permission.ENROL):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
-        digest = PinDigest.of(pin) if isinstance(pin, str) else pin
+        digest = PinDigest.from_pin(pin) if isinstance(pin, str) else pin
         return self._append_change("added", person, digest, by, at)
 
     def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self.require_person(person_id)
         other_people = (other for other in self.people.values() if other.id != person_id)
-        if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in other_people):
+        if person.has_permission(Permission.ENROL) and not any(
+            other.has_permission(Permission.ENROL) for other in other_people
+        ):
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
@@ -181,7 +183,7 @@ class Roster:
 
     def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
         """Set a person's new PIN, and return the new roster."""
-        return self._append_change("pin", self.require_person(person_id), PinDigest.of(pin), by, at)
+        return self._append_change("pin", self.require_person(person_id), PinDigest.from_pin(pin), by, at)
 
     def require_person(self, person_id: str) -> Person:
         """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""

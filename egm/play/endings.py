@@ -206,7 +206,7 @@ def _build_closing_state(
     total_cents = sum(part.amount_cents for part in win_transfers)
     return {
         PlayKey.GAME: None,
-        PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
+        PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
         **protection.build_session_change(machine, won_cents=total_cents),
         **_build_table_state(machine, game, stakes),
     }

@@ -171,18 +171,18 @@ class MachineChecked:
 #: Keys of the player's session and of progressive levels, which a game's entries may change.
 _LEVELS_AND_SESSION: Final = (
     PlayKey.SESSION,
-    TableKey.SHARED,
+    TableKey.SHARED_STATE,
     ProgressiveKey.LEVEL,
     ProgressiveKey.LINK,
     ProgressiveKey.CLAIM,
-    ProgressiveKey.WIN,
+    ProgressiveKey.UNREAD_BROADCAST_WIN,
 )
 #: Keys that a game's end may change.
 _CLOSING: Final = (
     PlayKey.SESSION,
     TableKey.TABLE,
-    ProgressiveKey.AWAITING,
-    ProgressiveKey.UNDECIDED,
+    ProgressiveKey.GAME_AWAITING_AWARD,
+    ProgressiveKey.GAME_ENDED_UNDECIDED,
     ProgressiveKey.CLAIM,
 )
 GAME_START: Final = EntryDeclaration(
@@ -232,7 +232,7 @@ GAME_END: Final = EntryDeclaration(
         PermittedTransfer("house:progressive:*", _CASHABLE),
     ),
     counts={"games_won": None, "games_pushed": None, "games_lost": None},
-    written_keys=(PlayKey.GAME, PlayKey.LAST),
+    written_keys=(PlayKey.GAME, PlayKey.LAST_GAME),
     optional_keys=_CLOSING,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
@@ -247,7 +247,7 @@ GAME_END_BY_HAND: Final = EntryDeclaration(
         PermittedTransfer("prizes:*:offered", "prizes:*:given"),
     ),
     counts={"games_won": 1},
-    written_keys=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
+    written_keys=(PlayKey.GAME, PlayKey.LAST_GAME, MoneyKey.HANDPAY),
     optional_keys=_CLOSING,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
@@ -263,7 +263,7 @@ GAME_VOID: Final = EntryDeclaration(
     ),
     counts={"games_void": 1},
     written_keys=(PlayKey.GAME,),
-    optional_keys=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
+    optional_keys=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.UNREAD_BROADCAST_WIN, *_CLOSING),
     significance=Significance(EventEffect.LOG),
     is_bookkeeping=True,
 )
@@ -274,7 +274,7 @@ GAME_DIFFERS: Final = EntryDeclaration(
 )
 GAME_SAME_VERSION: Final = EntryDeclaration(kind="game.same_version", record=VersionConflict)
 GAME_EXAMINED: Final = EntryDeclaration(
-    kind="game.examined", record=LargestPrizesComputed, written_keys=(PlayKey.EXAMINED,)
+    kind="game.examined", record=LargestPrizesComputed, written_keys=(PlayKey.LARGEST_PRIZES,)
 )
 TABLE_RETURNED: Final = EntryDeclaration(
     kind="table.returned",

@@ -28,7 +28,7 @@ PLAY_FEATURE: Final = Feature(
     storage_keys=PlayKey,
     value_types={
         PlayKey.GAME: GamePointer,
-        PlayKey.LAST: LastGame,
+        PlayKey.LAST_GAME: LastGame,
         PlayKey.PURSE: Purse,
         PlayKey.PURSE_GAME: GamePointer,
         PlayKey.SESSION: SessionRecord,
@@ -37,7 +37,7 @@ PLAY_FEATURE: Final = Feature(
         PlayKey.DEFINITION: str,
         PlayKey.RESIDUAL: ResidualTerms,
         PlayKey.TIME_PAID: TimePaid,
-        PlayKey.EXAMINED: LargestPrizes,
+        PlayKey.LARGEST_PRIZES: LargestPrizes,
     },
     entry_declarations=list_entries(entries),
     payload_classes=EVENTS,

@@ -8,7 +8,7 @@ class PlayKey(Key):
 
     GAME = "game", ClearAction.OWED, KeyOwner.PLAYER
     """The reference to the open game."""
-    LAST = "last_game", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """What the last game that has ended paid."""
     PURSE = "purse", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The record of the tournament round that this position plays with points; points are worth no money."""
@@ -26,7 +26,7 @@ class PlayKey(Key):
     """What this position does with residual credit (:class:`egm.play.records.residual.ResidualTerms`)."""
     TIME_PAID = "time_charge", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The table at which the player has paid for time, and the end of that time."""
-    EXAMINED = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE
+    LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest, which stores its largest prizes."""
 
 
@@ -35,7 +35,7 @@ class TableKey(Key):
 
     TABLE = "table:", ClearAction.OWED, KeyOwner.PLAYER
     """Prefix; one key per game definition, by digest: this position's part of the table's state, and its bets."""
-    SHARED = "in_common:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    SHARED_STATE = "in_common:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest: the table state that all players share."""
 
 

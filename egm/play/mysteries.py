@@ -24,7 +24,7 @@ from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.events import AwardLocked, MysteryReported
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import Won
+from egm.progressive.messages import WonPrize
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from meters import Transfer
@@ -87,18 +87,18 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
             _return_prize_to_level(machine, game, level, prize, "declined", {key: None})
 
 
-def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
+def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, WonPrize]]:
     """Yield each held mystery prize whose ruling can be carried out now.
 
     A row has its storage key, the ruling, the game that won, the level's id and the prize.
     """
-    for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
+    for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
-        level, prize = held_prize.pool, Won.model_validate(held_prize.won)
+        level, prize = held_prize.pool, WonPrize.model_validate(held_prize.won)
         game = _find_contributing_game(machine, level, prize.sequence)
         if game is not None:
-            yield f"{ProgressiveKey.HELD}{claim}", held_prize.ruling, game, level, prize
+            yield f"{ProgressiveKey.HELD_PRIZE}{claim}", held_prize.ruling, game, level, prize
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
@@ -160,7 +160,9 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 # -------------------------------------------------------------------------------------------- what is written
 
 
-def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryPrizeWon:
+def _build_prize_record(
+    machine: Machine, game: GameRecord | None, level: str, prize: WonPrize
+) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
     commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
     return MysteryPrizeWon(
@@ -177,7 +179,7 @@ def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, p
 
 
 def _build_claim_state(
-    machine: Machine, game: GameRecord, level: str, prize: Won, payment_method: str | None
+    machine: Machine, game: GameRecord, level: str, prize: WonPrize, payment_method: str | None
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
 
@@ -204,7 +206,7 @@ def _find_level_name(game: GameRecord, level: str) -> str:
     return next((name for name, pool in game.levels.pool_by_level.items() if pool == level), level)
 
 
-def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
+def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: WonPrize) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
         pool=level,
@@ -227,7 +229,7 @@ def _return_prize_to_level(
     machine: Machine,
     game: GameRecord,
     level: str,
-    prize: Won,
+    prize: WonPrize,
     reason: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
@@ -244,7 +246,7 @@ def _reserve_prize_for_handpay(
     machine: Machine,
     game: GameRecord,
     level: str,
-    prize: Won,
+    prize: WonPrize,
     state: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""

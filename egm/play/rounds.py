@@ -205,7 +205,7 @@ def start_game(machine: Machine, _: Event) -> None:
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
         table_state=bet.table_state,
-        levels=progressive_round.build_levels_played,
+        levels=progressive_round.levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
     wager_transfers = machine.build_debit_transfers(bet.bet_cents, "house:wager")

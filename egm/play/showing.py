@@ -38,7 +38,9 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     """
     game = find_open_game(machine)
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
-    if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
+    if game is None or (
+        conversation is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
+    ):
         return None
     cues = _list_new_cues(conversation)
     outcome = game.outcome

@@ -30,7 +30,7 @@ def cache_prizes_in_journal(journal: Journal, compute_prizes: Prizes = compute_l
 
         For each way to bet: the prize in credits (None: no exact figure) and the cost in credits.
         """
-        key = f"{PlayKey.EXAMINED}{game.digest}"
+        key = f"{PlayKey.LARGEST_PRIZES}{game.digest}"
         stored_record: Any = journal.state(key)
         if stored_record is not None and stored_record["code"] == code:
             return tuple((win, cost) for win, cost in stored_record["prizes"])

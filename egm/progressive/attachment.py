@@ -47,7 +47,7 @@ from egm.progressive.link import (
     News,
     PaymentRecorded,
 )
-from egm.progressive.messages import Claim, Commit, Contribution, FromController
+from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport
 from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkProgress
@@ -105,7 +105,7 @@ class ProgressiveLinkService:
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
         """Exchange messages with the progressive controller, and repeat those without a reply, until cancelled."""
-        self._read_memory()
+        self._pass_new_records_to_link()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
             while True:
@@ -118,7 +118,7 @@ class ProgressiveLinkService:
     def process_change(self, _: Snapshot) -> None:
         """If the journal has new entries, schedule sending their contributions, hits and payments to the controller."""
         if self._machine.journal.sequence != self._seen:
-            self._read_memory()
+            self._pass_new_records_to_link()
             self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
@@ -147,7 +147,7 @@ class ProgressiveLinkService:
             counted_number=feeder.last_counted, uncounted_since_sequence=since, fall_count=feeder.fall_count
         )
 
-    def find_last_decided(self, pool: str) -> int:
+    def find_last_decided_number(self, pool: str) -> int:
         """Return the number of the last contribution to a mystery level of which it is known whether it won.
 
         0 if none is. Contributions are numbered from 1 in each level.
@@ -179,7 +179,7 @@ class ProgressiveLinkService:
         self._record_complaint("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
-    def _read_memory(self) -> None:
+    def _pass_new_records_to_link(self) -> None:
         """Pass what the journal recorded since the last call (contributions, hits, payments) to the link."""
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
@@ -193,9 +193,9 @@ class ProgressiveLinkService:
             if claim not in claims:
                 self._link.drop_claim(claim)
         for claim, stored_claim in claims.items():
-            self._read_claim(claim, stored_claim, now_ns)
+            self._pass_claim_to_link(claim, stored_claim, now_ns)
 
-    def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
+    def _pass_claim_to_link(self, name: str, record: ClaimRecord, now_ns: int) -> None:
         """Pass an open claim of the journal to the link, which sends it, or reports its payment, to the controller.
 
         ``name`` is the claim's id; ``record`` is its stored state.
@@ -211,7 +211,7 @@ class ProgressiveLinkService:
             share=record.won_share,
         )
         if record.payment_method is not None:
-            commit = Commit(
+            commit = PaymentReport(
                 machine=self._machine_id,
                 level=record.pool,
                 claim=name,
@@ -221,7 +221,7 @@ class ProgressiveLinkService:
             self._link.report_payment(commit, claim, now_ns)
             return
         if record.is_mystery:
-            self._link.open_claim(claim, now_ns)
+            self._link.open_mystery_claim(claim, now_ns)
             return
         self._link.open_hit_claim(claim, now_ns)
         if record.amount_cents is not None:
@@ -264,7 +264,7 @@ class ProgressiveLinkService:
                 if contribution.sequence > after_contribution:
                     yield contribution
 
-    def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
+    def _find_paid_hits_to_report(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
         The controller, restored from an older copy, has lost the contributions after number
@@ -333,7 +333,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     LINK_BEHIND,
                     ContributionsCounted(pool=news.level, counted_number=news.sequence),
-                    state=self._find_paid_since(news.level, news.sequence),
+                    state=self._find_paid_hits_to_report(news.level, news.sequence),
                 )
             case ControllerComplaint():
                 self._record_complaint(news.code, news.text)
@@ -366,9 +366,9 @@ class ProgressiveLinkService:
 
         A game that waits for this result may then end.
         """
-        if sequence > self.find_last_decided(level):
+        if sequence > self.find_last_decided_number(level):
             self._last_decided_sequences[level] = sequence
-            if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
+            if self._machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
                 self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
     def _record_complaint(self, code: str, text: str) -> None:

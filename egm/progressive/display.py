@@ -51,7 +51,7 @@ class LinkedLevels(LevelDisplay, Protocol):
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 
-    def find_last_decided(self, pool: str) -> int:
+    def find_last_decided_number(self, pool: str) -> int:
         """Return the number of the last contribution to a mystery level that is known to have won or not; 0 if none."""
         ...
 

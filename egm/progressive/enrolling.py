@@ -124,11 +124,11 @@ ENROLMENT: Final = tuple(
         id=f"link_{step}",
         event=EventType.LINK_ENROLMENT,
         permission=Permission.CONFIGURE,
-        persons=persons,
+        person_count=person_count,
         submission_guards=(link_files_are_in_machine_folder,),
         preset_values={"step": step},
     )
-    for step, persons in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSONS))
+    for step, person_count in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSONS))
 )
 
 

@@ -130,7 +130,7 @@ class EnrolmentAnswer:
         return encode_canonical_json({**asdict(self), "signature": ""})
 
     @classmethod
-    def read(cls, data: object) -> Self:
+    def from_json(cls, data: object) -> Self:
         """Decode the controller's answer from its JSON data. Raises EnrolmentError."""
         match data:
             case {
@@ -247,7 +247,7 @@ class EnrolmentStick:
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
-        return EnrolmentAnswer.read(content)
+        return EnrolmentAnswer.from_json(content)
 
     def write_request(self, request: str) -> None:
         """Write a machine's certificate request to the memory stick, removing any older answer.

@@ -169,7 +169,7 @@ AWARD_AWAITED: Final = EntryDeclaration(
     kind="progressive.awaited",
     record=NoneType,
     description="A game was shown and waits for its controller to lock the award.",
-    written_keys=(ProgressiveKey.AWAITING,),
+    written_keys=(ProgressiveKey.GAME_AWAITING_AWARD,),
 )
 AWARD_LOCKED: Final = EntryDeclaration(
     kind="progressive.award", record=LevelAward, written_keys=(ProgressiveKey.CLAIM,)
@@ -182,7 +182,7 @@ AWARD_UNANSWERED: Final = EntryDeclaration(
     written_keys=(ProgressiveKey.CLAIM,),
 )
 LEVELS_UNDECIDED: Final = EntryDeclaration(
-    kind="progressive.undecided", record=LevelsUndecided, written_keys=(ProgressiveKey.UNDECIDED,)
+    kind="progressive.undecided", record=LevelsUndecided, written_keys=(ProgressiveKey.GAME_ENDED_UNDECIDED,)
 )
 CLAIM_CLOSED: Final = EntryDeclaration(
     kind="progressive.closed", record=ClaimClosed, written_keys=(ProgressiveKey.CLAIM,)
@@ -217,7 +217,7 @@ PRIZE_COMMITTED: Final = EntryDeclaration(
     kind="progressive.sealed",
     record=ReceivedCommitment,
     description="The commitment to the secret amount of a mystery prize was received.",
-    written_keys=(ProgressiveKey.SEALED,),
+    written_keys=(ProgressiveKey.PRIZE_COMMITMENT,),
 )
 PRIZE_WON: Final = EntryDeclaration(
     kind=MYSTERY_WON,
@@ -230,7 +230,7 @@ PRIZE_RETURNED: Final = EntryDeclaration(
     record=MysteryPrizeWon,
     description="A mystery prize returns to its level: its game is void, or staff have declined it.",
     written_keys=(ProgressiveKey.CLAIM,),
-    optional_keys=(ProgressiveKey.HELD,),
+    optional_keys=(ProgressiveKey.HELD_PRIZE,),
 )
 PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     kind=MYSTERY_WON,
@@ -240,7 +240,7 @@ PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     permitted_transfers=(PermittedTransfer("house:progressive:*", "out:handpay_progressive"),),
     dimension_names=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
     written_keys=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
-    optional_keys=(ProgressiveKey.HELD,),
+    optional_keys=(ProgressiveKey.HELD_PRIZE,),
 )
 PRIZE_NOT_OURS: Final = EntryDeclaration(
     kind="progressive.not_ours",
@@ -250,13 +250,13 @@ PRIZE_NOT_OURS: Final = EntryDeclaration(
 PRIZE_HELD: Final = EntryDeclaration(
     kind="progressive.held",
     record=PrizeHeld,
-    written_keys=(ProgressiveKey.HELD,),
+    written_keys=(ProgressiveKey.HELD_PRIZE,),
     significance=Significance(EventEffect.LOG),
 )
 PRIZE_RULED: Final = EntryDeclaration(
     kind="progressive.ruled",
     record=LevelRuling,
-    optional_keys=(ProgressiveKey.HELD, ProgressiveKey.CLAIM, KernelKey.FAULT),
+    optional_keys=(ProgressiveKey.HELD_PRIZE, ProgressiveKey.CLAIM, KernelKey.FAULT),
     significance=Significance(EventEffect.LOG),
 )
 

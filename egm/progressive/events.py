@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.progressive.messages import Won
+from egm.progressive.messages import WonPrize
 from egm.record_codec import IN_MEMORY
 from egm.staff.events import FilledForm, RulingForm
 
@@ -30,7 +30,7 @@ class MysteryReported:
     """A controller's report that a contribution of this machine has won a mystery level."""
 
     level: str
-    won: Annotated[Won, IN_MEMORY]
+    won: Annotated[WonPrize, IN_MEMORY]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

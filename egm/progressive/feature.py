@@ -25,15 +25,15 @@ PROGRESSIVE_FEATURE: Final = Feature(
     name="progressive",
     storage_keys=ProgressiveKey,
     value_types={
-        ProgressiveKey.AWAITING: str,
+        ProgressiveKey.GAME_AWAITING_AWARD: str,
         ProgressiveKey.LEVEL: Level,
         ProgressiveKey.LINK: LinkProgress,
-        ProgressiveKey.SEALED: SealedPrize,
-        ProgressiveKey.UNDECIDED: str,
+        ProgressiveKey.PRIZE_COMMITMENT: SealedPrize,
+        ProgressiveKey.GAME_ENDED_UNDECIDED: str,
         ProgressiveKey.CLAIM: ClaimRecord,
-        ProgressiveKey.HELD: HeldPrize,
+        ProgressiveKey.HELD_PRIZE: HeldPrize,
         ProgressiveKey.CERTIFICATE: CertificateInUse,
-        ProgressiveKey.WIN: BroadcastWin,
+        ProgressiveKey.UNREAD_BROADCAST_WIN: BroadcastWin,
     },
     entry_declarations=list_entries(entries),
     payload_classes=EVENTS,
@@ -41,7 +41,8 @@ PROGRESSIVE_FEATURE: Final = Feature(
     contributions=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     derived_states=(
         DerivedState(
-            State.AWAITING_AWARD, lambda machine: machine.memory.get(ProgressiveKey.AWAITING) is not None
+            State.AWAITING_AWARD,
+            lambda machine: machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None,
         ),
     ),
     list_notices=game_levels.iter_notices,

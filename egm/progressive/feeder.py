@@ -7,7 +7,14 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive.display import DisplayedAmount, LevelStatus
-from egm.progressive.messages import SILENT_NS, Contribution, Joined, LevelEnrolment, RefusalReason, Value
+from egm.progressive.messages import (
+    SILENT_NS,
+    Contribution,
+    EnrolmentAccepted,
+    LevelEnrolment,
+    LevelValue,
+    RefusalReason,
+)
 from egm.progressive.pools import ProgressivePool
 
 UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
@@ -42,7 +49,7 @@ class LinkedLevelFeeder:
     fall_count: int = 0
     """How often the level's amount has ever been lowered, according to the last accepted value."""
     value_sequence: int = -1
-    """The sequence number of the last accepted :class:`Value` message; -1 before the first."""
+    """The sequence number of the last accepted :class:`LevelValue` message; -1 before the first."""
     value_utc: str = ""
     """The controller's time stamp of the last accepted value."""
     value_run: str = ""
@@ -81,7 +88,7 @@ class LinkedLevelFeeder:
         """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.is_mystery
 
-    def find_objection(self, joined: Joined) -> tuple[RefusalReason, str] | None:
+    def find_objection(self, joined: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
         """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
         The result is a reason code and a text. The increment must be the game's, and the base at least the one
@@ -121,10 +128,10 @@ class LinkedLevelFeeder:
         is_current = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
         return DisplayedAmount(self.amount_cents, LevelStatus.UP if is_current else LevelStatus.STALE)
 
-    def update_value(self, value: Value, now_ns: int) -> str:
+    def update_value(self, value: LevelValue, now_ns: int) -> str:
         """Process the level's amount that the controller has published.
 
-        An outdated message is ignored (:meth:`Value.is_after`). A lower amount is accepted only if the count of
+        An outdated message is ignored (:meth:`LevelValue.is_after`). A lower amount is accepted only if the count of
         falls (``falls``: wins, ceilings, corrections) has increased; otherwise it is not shown (NM
         15.1.24.12(E)), and the level still becomes stale.
 

@@ -22,7 +22,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.PRIZE_RULED,
         permission=Permission.SETTLE,
         subject="games",
-        persons=2,
+        person_count=2,
         fields=(
             FormField(name="decision", kind=FieldKind.CHOICE, choices=(DECISION_PAY, DECISION_DECLINE)),
             REASON_FIELD,

@@ -240,7 +240,7 @@ def build_step_state(
         for claim, claimed_hit in progressive_round.hit_by_claim_id.items()
     }
     wins = {
-        f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
+        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
             pool=pool, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
         )
         for n, (pool, amount_cents) in enumerate(progressive_round.broadcast_hits)
@@ -317,7 +317,7 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
     """
     state: dict[str, object] = {
         key: None
-        for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
+        for key in (ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED)
         if machine.memory.get(key) is not None
     }
     for award in list_awards(machine, game):
@@ -401,7 +401,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
             transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
     unread_wins = machine.journal.states(
-        f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}."
+        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{_build_claim_prefix(machine)}.{game.play_id}."
     )
     return tuple(transfers), {
         **state,
@@ -437,9 +437,9 @@ def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     game = find_open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
-    return machine.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not list_undecided_levels(
-        machine, game
-    )
+    return machine.memory.get(
+        ProgressiveKey.GAME_ENDED_UNDECIDED
+    ) == game.play_id or not list_undecided_levels(machine, game)
 
 
 def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
@@ -452,13 +452,13 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
         and share.contribution_number is not None
         and pool.keeper is LevelKeeper.CONTROLLER
         and pool.definition.terms.is_mystery
-        and (link is None or link.find_last_decided(pool.id) < share.contribution_number)
+        and (link is None or link.find_last_decided_number(pool.id) < share.contribution_number)
     )
 
 
 def end_game_after_award(machine: Machine, _: Event) -> Event:
     """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
-    return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
+    return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
@@ -470,7 +470,9 @@ def attendant_may_settle(machine: Machine, _: Event) -> bool:
 def start_awaiting_award(machine: Machine, _: Event) -> None:
     """Record that the open game, whose outcome was shown, waits for the amount of its progressive hit."""
     game = find_open_game(machine)
-    machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
+    machine.post(
+        AWARD_AWAITED, state={ProgressiveKey.GAME_AWAITING_AWARD: None if game is None else game.play_id}
+    )
 
 
 def record_award(machine: Machine, event: Event) -> None:
@@ -561,14 +563,14 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
             LEVELS_UNDECIDED,
             LevelsUndecided(play_id=game.play_id, pools=undecided_levels, person=find_actor(machine, event)),
             entry_id=f"{game.play_id}.undecided",
-            state={ProgressiveKey.UNDECIDED: game.play_id},
+            state={ProgressiveKey.GAME_ENDED_UNDECIDED: game.play_id},
         )
         machine.notice = Notice(code="progressive_undecided", severity="warning")
 
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
-    if machine.memory.get(ProgressiveKey.AWAITING) is not None:
+    if machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
         game = find_open_game(machine)
         has_awards = game is not None and list_awards(machine, game)
         yield Notice(

@@ -6,21 +6,21 @@ from egm.kernel.keys import ClearAction, Key, KeyOwner
 class ProgressiveKey(Key):
     """Storage keys of the progressive levels and of the link to their controller."""
 
-    AWAITING = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER
+    GAME_AWAITING_AWARD = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER
     """The id of the game that waits for a controller to lock the amount of its hit."""
     LEVEL = "level:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per progressive level of this machine itself, which stores the level's state."""
     LINK = "link:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per controller's level, which stores the counts of this machine's contributions."""
-    SEALED = "sealed:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    PRIZE_COMMITMENT = "sealed:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per mystery level of a controller: its prize number, and the commitment to its secret amount."""
-    UNDECIDED = "undecided", ClearAction.OWED, KeyOwner.PLAYER
+    GAME_ENDED_UNDECIDED = "undecided", ClearAction.OWED, KeyOwner.PLAYER
     """The id of the game that an attendant ended without knowing whether it has won a mystery level."""
     CLAIM = "claim:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per open hit of a linked level, which stores the claim to its controller."""
-    HELD = "held:", ClearAction.OWED, KeyOwner.MACHINE
+    HELD_PRIZE = "held:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per reported prize that cannot be verified and is held (:mod:`egm.progressive.unproved`)."""
     CERTIFICATE = "link_certificate", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The digest of the certificate that identifies this machine on its progressive link."""
-    WIN = "progressive_win:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    UNREAD_BROADCAST_WIN = "progressive_win:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per hit of a broadcast level that the host has not read yet, which stores the hit."""

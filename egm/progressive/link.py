@@ -30,18 +30,18 @@ from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, LinkedLevelFeeder
 from egm.progressive.messages import (
     Award,
     Claim,
-    Closed,
-    Commit,
+    ClaimClosure,
     Contribution,
-    Counted,
+    ContributionCount,
+    EnrolmentAccepted,
+    EnrolmentRequest,
     FromController,
     FromMachine,
-    Join,
-    Joined,
+    LevelValue,
+    PaymentReport,
+    Refusal,
     RefusalReason,
-    Refused,
-    Value,
-    Won,
+    WonPrize,
 )
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
@@ -65,7 +65,7 @@ class _OpenClaim:
     """An open claim to the prize of a linked progressive level."""
 
     claim: Claim
-    commit_message: Commit | None = None
+    commit_message: PaymentReport | None = None
     """The report that the award is paid; None until it is."""
     is_awarded: bool = False
     """Whether the machine has stored the amount that the controller locked."""
@@ -77,7 +77,7 @@ class _OpenClaim:
     """The monotonic time at which the last message about the claim was sent; None before the first on a connection."""
 
     @property
-    def due_message(self) -> Claim | Commit | None:
+    def due_message(self) -> Claim | PaymentReport | None:
         """Return the message to which the controller must still reply; None between award and payment."""
         if self.commit_message is not None and not self.is_unknown_to_controller:
             return self.commit_message
@@ -145,7 +145,7 @@ class MysteryWinFound:
     """News: the controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
-    won_prize: Won
+    won_prize: WonPrize
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ class ControllerLink:
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
-    def open_claim(self, claim: Claim, now_ns: int) -> None:
+    def open_mystery_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win, which the journal already holds; its amount is known."""
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim, now_ns)
@@ -262,7 +262,7 @@ class ControllerLink:
         if claim in self._open_claims:
             self._open_claims[claim].is_awarded = True
 
-    def report_payment(self, commit: Commit, claim: Claim, now_ns: int) -> None:
+    def report_payment(self, commit: PaymentReport, claim: Claim, now_ns: int) -> None:
         """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
         entry = self._open_claims.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit_message is None:
@@ -296,21 +296,21 @@ class ControllerLink:
 
     def process_message(self, message: FromController, now_ns: int) -> None:
         """Process a message of the progressive controller. Messages to other machines are ignored."""
-        if not isinstance(message, Value) and message.machine != self._machine:
+        if not isinstance(message, LevelValue) and message.machine != self._machine:
             return
         match message:
-            case Joined():
+            case EnrolmentAccepted():
                 self._handle_joined(message, now_ns)
-            case Value():
+            case LevelValue():
                 self._handle_value(message, now_ns)
-            case Counted():
+            case ContributionCount():
                 self._process_confirmed_contributions(message.level, message.sequence, message.won, now_ns)
             case Award():
                 self._handle_award(message, now_ns)
-            case Closed():
+            case ClaimClosure():
                 if message.claim in self._open_claims:
                     self._news.append(PaymentRecorded(message.claim))
-            case Refused():
+            case Refusal():
                 self._handle_refusal(message, now_ns)
 
     def repeat_unanswered_messages(self, now_ns: int) -> None:
@@ -335,10 +335,10 @@ class ControllerLink:
                 enrolments.append(feeder.level_enrolment)
         if enrolments:
             self._outgoing_messages.append(
-                Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments))
+                EnrolmentRequest(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments))
             )
 
-    def _handle_joined(self, message: Joined, now_ns: int) -> None:
+    def _handle_joined(self, message: EnrolmentAccepted, now_ns: int) -> None:
         """Process the controller's reply to the enrolment in a level: accept its parameters, or stop feeding the level.
 
         A reply to an earlier enrolment is ignored.
@@ -365,7 +365,7 @@ class ControllerLink:
         feeder.is_enrolled, feeder.refusal_reason = False, reason
 
     # ------------------------------------------------------------------ values and contributions
-    def _handle_value(self, message: Value, now_ns: int) -> None:
+    def _handle_value(self, message: LevelValue, now_ns: int) -> None:
         """Process the level's amount that the controller has published.
 
         If the amount is wrong, or if the controller has lost amounts that it had published, enrol again: this
@@ -384,7 +384,7 @@ class ControllerLink:
             self._news.append(CommitmentReceived(message.level, feeder.prize_number, feeder.commitment))
 
     def _process_confirmed_contributions(
-        self, level: str, sequence: int, mystery_wins: tuple[Won, ...], now_ns: int
+        self, level: str, sequence: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
     ) -> None:
         """Drop a level's contributions up to number ``sequence``, which the controller has counted.
 
@@ -454,9 +454,9 @@ class ControllerLink:
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
-    def _handle_refusal(self, message: Refused, now_ns: int) -> None:
+    def _handle_refusal(self, message: Refusal, now_ns: int) -> None:
         """Pass the progressive controller's refusal to the handler of the kind of message that it refuses."""
-        handlers: Mapping[str, Callable[[Refused, int], None]] = {
+        handlers: Mapping[str, Callable[[Refusal, int], None]] = {
             "join": self._handle_refused_join,
             "contribution": self._handle_refused_contribution,
             "claim": self._handle_refused_claim,
@@ -464,7 +464,7 @@ class ControllerLink:
         }
         handlers[message.of](message, now_ns)
 
-    def _handle_refused_join(self, message: Refused, _: int) -> None:
+    def _handle_refused_join(self, message: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
             [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
@@ -473,7 +473,7 @@ class ControllerLink:
             for feeder in concerned_feeders:
                 self._stop_feeding(feeder, message.reason, message.detail)
 
-    def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
+    def _handle_refused_contribution(self, message: Refusal, now_ns: int) -> None:
         """React to a refused contribution: send again from the gap, enrol again, or stop feeding the level."""
         feeder = self.feeders.get(message.level)
         if feeder is None:
@@ -489,7 +489,7 @@ class ControllerLink:
         else:
             self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
-    def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
+    def _handle_refused_claim(self, message: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
         entry = self._open_claims.get(message.claim)
         if entry is None:
@@ -529,7 +529,9 @@ class ControllerLink:
         ):
             self._enrolment_sent_ns[feeder.pool.id] = now_ns
             levels = (feeder.level_enrolment,)
-            self._outgoing_messages.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
+            self._outgoing_messages.append(
+                EnrolmentRequest(machine=self._machine, nonce=self._nonce, levels=levels)
+            )
 
     def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Enrol in a level again as if newly connected, because the controller no longer knows this machine."""

@@ -127,7 +127,7 @@ class LinkCertificateFolder:
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
-            return EnrolmentAnswer.read(parse(data)).read_facts()
+            return EnrolmentAnswer.from_json(parse(data)).read_facts()
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 

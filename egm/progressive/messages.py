@@ -1,19 +1,19 @@
 """Messages between a machine and a progressive controller, independent of the carrier.
 
-Each message is one JSON object. Amounts are minor units, exact: an integer, or a fraction as text. Nothing
-depends on arrival once or in order: a contribution is identified by (machine, level, sequence), a claim by
-its id, and the reply to a repeat is the first reply again. A message that does not parse raises
+Each message is one JSON object. Amounts are minor units, exact: an integer, or a fraction as text. A message
+may arrive twice, late or out of order: a contribution is identified by (machine, level, sequence), a claim by
+its id, and a repeated message gets the same reply again. A message that does not parse raises
 :class:`ProgressiveMessageError`.
 
 ::
 
-    machine -> Join                     controller -> Joined, or Refused
-    machine -> Contribution             controller -> Counted (cumulative), or Refused: a gap
-                                        (of a mystery level: with what this machine has won and not committed)
-    controller -> Value (on every change, and at least once a second)
+    machine -> EnrolmentRequest     controller -> EnrolmentAccepted, or Refusal
+    machine -> Contribution         controller -> ContributionCount (of all so far), or Refusal: a gap
+                                    (with the mystery prizes of the machine whose payment is not confirmed)
+    controller -> LevelValue (on every change, and at least once a second)
     controller -> LevelWin (to signs, repeatedly for a while after a hit)
-    machine -> Claim                    controller -> Award: the locked amount; the level is reset
-    machine -> Commit (it is paid)      controller -> Closed
+    machine -> Claim                controller -> Award: the locked amount; the level is reset
+    machine -> PaymentReport        controller -> ClaimClosure
 """
 
 from enum import StrEnum
@@ -127,7 +127,7 @@ class LevelEnrolment(_Message):
     """How often the level's amount had been lowered when the machine showed ``shown_cents``."""
 
 
-class Join(_Message):
+class EnrolmentRequest(_Message):
     """Message by which a machine asks to feed its linked levels; sent after every connection."""
 
     type: Literal["join"] = "join"
@@ -147,7 +147,7 @@ def _parse_trigger(data: object) -> MysteryTrigger:
         raise ValueError(str(error)) from None
 
 
-class Won(_Message):
+class WonPrize(_Message):
     """A mystery prize that a contribution of the receiving machine has won.
 
     The controller sends it with every count until the machine has confirmed the payment.
@@ -170,7 +170,7 @@ class Won(_Message):
     """The secret amount of the prize, which may be published now."""
 
 
-class Joined(_Message):
+class EnrolmentAccepted(_Message):
     """The controller's reply that it accepts the machine's contributions to ``level``.
 
     Reply fields that a machine does not know make it reject the message; so a machine that does not know
@@ -190,7 +190,7 @@ class Joined(_Message):
     mystery: bool = False
     counted: Sequence
     """The number of the last contribution of this machine that the controller has counted."""
-    won: tuple[Won, ...] = ()
+    won: tuple[WonPrize, ...] = ()
     """The machine's mystery prizes whose payment it has not confirmed."""
     shares: dict[str, Rational] = {}
     """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager."""
@@ -218,7 +218,7 @@ def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_b
     return ""
 
 
-class Value(_Message):
+class LevelValue(_Message):
     """Message with the amount that a level shows now.
 
     A lower amount with an unchanged number of falls is an error and is not shown (NM 15.1.24.12(E)).
@@ -297,7 +297,7 @@ class Contribution(_Message):
     """The exact product of the wager and the level's increment, in minor units."""
 
 
-class Counted(_Message):
+class ContributionCount(_Message):
     """Message that the controller has durably counted this machine's contributions up to number ``sequence``."""
 
     type: Literal["counted"] = "counted"
@@ -305,7 +305,7 @@ class Counted(_Message):
     level: LevelId
     sequence: Sequence
     """The number of the last contribution that the controller has durably counted."""
-    won: tuple[Won, ...] = ()
+    won: tuple[WonPrize, ...] = ()
     """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
 
 
@@ -344,7 +344,7 @@ class Award(_Message):
     at_utc: TimeText = ""
 
 
-class Commit(_Message):
+class PaymentReport(_Message):
     """Message that the machine has paid a claim, and has stored this durably."""
 
     type: Literal["commit"] = "commit"
@@ -360,7 +360,7 @@ class Commit(_Message):
     """Whether the award was paid to the credits or by hand; ``void``: the game was void and it returns to the level."""
 
 
-class Closed(_Message):
+class ClaimClosure(_Message):
     """Message that the controller has recorded the payment of a progressive claim, which is thus closed."""
 
     type: Literal["closed"] = "closed"
@@ -368,7 +368,7 @@ class Closed(_Message):
     claim: ClaimId
 
 
-class Refused(_Message):
+class Refusal(_Message):
     """Message in which the controller refuses a message of the machine, with the reason."""
 
     type: Literal["refused"] = "refused"
@@ -386,10 +386,11 @@ class Refused(_Message):
 
 
 #: Any message that a machine sends to the controller.
-FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
+FromMachine = Annotated[EnrolmentRequest | Contribution | Claim | PaymentReport, Field(discriminator="type")]
 #: Any message that the controller sends.
 FromController = Annotated[
-    Joined | Value | LevelWin | Counted | Award | Closed | Refused, Field(discriminator="type")
+    EnrolmentAccepted | LevelValue | LevelWin | ContributionCount | Award | ClaimClosure | Refusal,
+    Field(discriminator="type"),
 ]
 _FROM_MACHINE: Final[TypeAdapter[FromMachine]] = TypeAdapter(FromMachine)
 _FROM_CONTROLLER: Final[TypeAdapter[FromController]] = TypeAdapter(FromController)

@@ -155,7 +155,7 @@ class ProgressiveRound:
             self._record_hit(name, self.pool_by_level[name], mystery=False, share=share)
 
     @property
-    def build_levels_played(self) -> LevelsPlayed:
+    def levels_played(self) -> LevelsPlayed:
         """Return the game's contributions, mystery draws and hits, to be stored in its first journal entry."""
         return LevelsPlayed(
             pool_by_level={name: pool.id for name, pool in self.pool_by_level.items()},

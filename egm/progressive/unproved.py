@@ -3,7 +3,7 @@
 For a mystery prize, the revealed secret must match the commitment received earlier, and its increment, stake,
 ceiling and start must be those of this machine. The amount for a hit must be between the level's base and its
 ceiling, and near the amount that the level has shown. Any other report is not paid automatically: it is stored
-under :attr:`ProgressiveKey.HELD`, locks the machine and calls staff. Two people then accept or decline it; the
+under :attr:`ProgressiveKey.HELD_PRIZE`, locks the machine and calls staff. Two people then accept or decline it; the
 journal entry names them, their reason, and why the report could not be verified.
 """
 
@@ -21,7 +21,7 @@ from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, Le
 from egm.progressive.events import PrizeForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_displayed_amount
-from egm.progressive.messages import Won
+from egm.progressive.messages import WonPrize
 from egm.progressive.pools import Pools, ProgressivePool
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
 from egm.record_codec import from_json
@@ -51,7 +51,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
     return find_earlier_commitment(machine.journal, level, prize) or first
 
 
-def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
+def find_prize_doubt(machine: Machine, level: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
@@ -64,7 +64,7 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     return _find_terms_doubt(pool, prize)
 
 
-def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
+def _find_terms_doubt(pool: ProgressivePool, prize: WonPrize) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.stake_and_odds.stake_cents * terms.increment
@@ -115,7 +115,7 @@ def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
 
     A repeated report only calls them again.
     """
-    key = f"{ProgressiveKey.HELD}{claim}"
+    key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
     if is_held(machine, claim):
@@ -129,7 +129,7 @@ def is_held(machine: Machine, claim: str) -> bool:
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
     """Return the prizes that are held for a ruling, by the id of their claim."""
-    held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
+    held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE)
     return {claim: prize for claim, prize in held_prizes.items() if prize.ruling is None}
 
 
@@ -140,7 +140,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
     They are claims to levels that are no longer in the cabinet file, and those of the game that waits for an
     award.
     """
-    awaiting_play_id = machine.memory.get(ProgressiveKey.AWAITING)
+    awaiting_play_id = machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)
     return [
         name
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
@@ -200,7 +200,9 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     )
     if record is not None:  # nothing remains to be done for a hit that is settled or void since
         is_settled = is_amount_open or record.won is None
-        state[f"{ProgressiveKey.HELD}{claim}"] = None if is_settled else replace(record, ruling=decision)
+        state[f"{ProgressiveKey.HELD_PRIZE}{claim}"] = (
+            None if is_settled else replace(record, ruling=decision)
+        )
     if (
         claim_record is not None and is_amount_open
     ):  # for a hit of the game itself the question is how much is paid
@@ -223,7 +225,10 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
-    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize_number=prize, commitment=commitment)
+    key, sealed = (
+        f"{ProgressiveKey.PRIZE_COMMITMENT}{level}",
+        SealedPrize(prize_number=prize, commitment=commitment),
+    )
     if machine.memory.read(SealedPrize, key) == sealed:
         return ""
     received_commitment = find_received_commitment(machine, level, prize)
@@ -243,7 +248,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
 def is_recorded(machine: Machine, claim: str) -> bool:
     """Return whether the machine has recorded the mystery prize of a claim, paid or not."""
-    held_prize = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
+    held_prize = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{claim}")
     return held_prize is not None or machine.journal.has_transaction(build_prize_entry_id(claim))
 
 

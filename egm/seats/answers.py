@@ -18,7 +18,7 @@ from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.shared_round import collect_round, is_round_void
-from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBank
+from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBankKey
 from meters.transaction import JSON
 from paytables import (
     ALL_STAKED_CUE,
@@ -136,7 +136,7 @@ def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, g
     Return whether anything was left. A player whose position cannot play has the same time as one who does not
     answer.
     """
-    bank = TimeBank(machine.position.number, game.game.digest)
+    bank = TimeBankKey(machine.position.number, game.game.digest)
     full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
     left_ns = table.bank_left_ns.get(bank, full_ns)
     if turn.bank is not None or left_ns <= 0:

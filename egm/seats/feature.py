@@ -24,7 +24,7 @@ from egm.seats.table import (
     SharedTable,
     TableEvent,
     compute_betting_seconds_left,
-    has_joined,
+    has_placed_bets,
     is_playing_missed_bets_alone,
     join_betting_period,
     notify_bets_not_accepted,
@@ -124,7 +124,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
         yield Notice(code="bets_apart", severity="warning")
     seconds = compute_betting_seconds_left(machine)
     if seconds is not None:
-        code = "bets_placed" if has_joined(machine) else "bets_close"
+        code = "bets_placed" if has_placed_bets(machine) else "bets_close"
         yield Notice(code=code, values={"seconds": seconds})
 
 
@@ -135,7 +135,7 @@ SEATS_FEATURE: Final = Feature(
     entry_declarations=list_entries(entries),
     payload_classes={TableEvent.NO_MORE_BETS: NoData},
     rules=RULES,
-    derived_states=(DerivedState(State.BETTING, has_joined),),
+    derived_states=(DerivedState(State.BETTING, has_placed_bets),),
     service_factories=(create_betting_clock,),
     list_notices=iter_notices,
 )

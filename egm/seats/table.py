@@ -45,7 +45,7 @@ class SeatedPosition:
 
     machine: Machine
     handle: Callable[[Event], None]
-    game: str = ""
+    game_digest: str = ""
     """The digest of the definition of the game on which the position has placed bets; empty without bets."""
     is_bettable: Callable[[], bool] = _return_true
     """Function that returns whether the position's state permits a game to start.
@@ -56,14 +56,14 @@ class SeatedPosition:
     """Function that returns whether the position's screen is connected, so that the player sees the machine."""
 
 
-class TimeBank(NamedTuple):
+class TimeBankKey(NamedTuple):
     """The key of a time bank: a player position, and the digest of the game whose rules give the time bank.
 
-    A time bank is extra time for decisions that a player has once in a session.
+    A time bank is extra time for a player's decisions; it is refilled only for the next player.
     """
 
     position: int
-    game: str
+    game_digest: str
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class PendingTurn:
     """The deadline for the answer, in monotonic nanoseconds."""
     displayed_seconds: int = -1
     """The remaining seconds as last displayed; -1 before that."""
-    bank: TimeBank | None = None
+    bank: TimeBankKey | None = None
     """The time bank that extends the deadline now, or None."""
     checked_ns: int = 0
     """When the decision was last checked, in monotonic nanoseconds."""
@@ -110,7 +110,7 @@ class SharedTable:
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
     """The unanswered decisions for which other seats wait, by round id (or play id)."""
 
-    bank_left_ns: dict[TimeBank, int] = field(default_factory=dict)
+    bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
     """The nanoseconds left in each time bank that was used; a full one is absent."""
 
     refusal: Notice | None = None
@@ -119,7 +119,7 @@ class SharedTable:
     None if it is not left out, or if there is no particular reason.
     """
 
-    wheel: WheelTurned | None = None
+    last_wheel_report: WheelTurned | None = None
     """The last report of the real wheel's reader; None before the first one and while the line is interrupted."""
 
     def register_position(
@@ -140,7 +140,7 @@ class SharedTable:
 
     def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
         """Return the positions that have placed bets on the game with the digest ``game``, in order of their number."""
-        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
+        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game_digest == game]
 
     def compute_seconds_left(self, game: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
@@ -155,7 +155,7 @@ class SharedTable:
 
         ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
-        self.seats[machine.position.number].game = game
+        self.seats[machine.position.number].game_digest = game
         if seconds is not None:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
@@ -165,16 +165,18 @@ class SharedTable:
         If no position has bets on the game any more, the betting period ends.
         """
         seat = self.seats.get(machine.position.number)
-        if seat is None or not seat.game:
+        if seat is None or not seat.game_digest:
             return
-        game, seat.game = seat.game, ""
+        game, seat.game_digest = seat.game_digest, ""
         if not self.list_seats_with_bets(game):
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
         """Return whether every position with credit at which the game is selected has placed its bets."""
         return all(
-            seat.game == game or not seat.machine.credit_cents or not is_round_shared(seat.machine, game)
+            seat.game_digest == game
+            or not seat.machine.credit_cents
+            or not is_round_shared(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
@@ -201,7 +203,7 @@ class SharedTable:
         seats_with_standing_bets = [
             seat
             for seat in self.list_seats_at(game)
-            if not seat.game and _has_bets_in_round(seat.machine, game)
+            if not seat.game_digest and _has_bets_in_round(seat.machine, game)
         ]
         for seat in seats_with_standing_bets:
             seat.machine.component(AcceptedBetCache).is_without_new_bets = True
@@ -224,7 +226,7 @@ class SharedTable:
         common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
-            seat.game = ""
+            seat.game_digest = ""
             round_in_common = seat.machine.component(PositionRounds)
             seat.machine.install(shared_state)
             number = seat.machine.position.number
@@ -352,7 +354,7 @@ def find_selected_game(machine: Machine) -> str:
     return "" if game is None else game.digest
 
 
-def waits_for_spin(machine: Machine) -> bool:
+def is_betting_closed_by_wheel(machine: Machine) -> bool:
     """Return whether a real wheel decides the selected game, so that betting closes when its ball is about to fall."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and game.rules.is_decided_by_wheel
@@ -364,7 +366,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
         machine.position.position_count == 1
         or machine.position.number not in machine.component(SharedTable).seats
     )
-    if is_only_seat or waits_for_spin(machine):
+    if is_only_seat or is_betting_closed_by_wheel(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
     return None if game is None or not is_round_shared(machine, game.digest) else game.rules.betting_seconds
@@ -375,11 +377,11 @@ def is_playing_missed_bets_alone(machine: Machine) -> bool:
     return machine.position.position_count > 1 and not is_round_shared(machine, find_selected_game(machine))
 
 
-def has_joined(machine: Machine) -> bool:
+def has_placed_bets(machine: Machine) -> bool:
     """Return whether this position has placed bets in an open betting period."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
-    return seat is not None and bool(seat.game)
+    return seat is not None and bool(seat.game_digest)
 
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
@@ -400,7 +402,7 @@ def compute_betting_seconds_left(machine: Machine) -> int | None:
 # ---------------------------------------------------------------------------------- guards, effects
 def plays_in_common(machine: Machine, _: Event) -> bool:
     """Return whether the selected game is played in rounds with other positions, or decided by a real wheel."""
-    return waits_for_spin(machine) or find_betting_seconds(machine) is not None
+    return is_betting_closed_by_wheel(machine) or find_betting_seconds(machine) is not None
 
 
 def join_betting_period(machine: Machine, _: Event) -> None:

@@ -28,12 +28,12 @@ from egm.seats.entries import (
     NumberMissed,
     NumberReceived,
 )
-from egm.seats.table import SeatedPosition, SharedTable, has_joined, waits_for_spin
+from egm.seats.table import SeatedPosition, SharedTable, has_placed_bets, is_betting_closed_by_wheel
 
 
 def process_device_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
-    wheel = machine.component(SharedTable).wheel
+    wheel = machine.component(SharedTable).last_wheel_report
     if isinstance(report, WheelTurned):
         process_phase(machine, report)
     elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
@@ -43,7 +43,7 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 def process_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
     table, spin = machine.component(SharedTable), find_expected_spin(machine)
-    previous_report, table.wheel = table.wheel, report
+    previous_report, table.last_wheel_report = table.last_wheel_report, report
     if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
         _record_missed_spin(machine, spin, reason)
         spin = None
@@ -66,7 +66,7 @@ def give_up_lost_spin(machine: Machine) -> None:
     """
     if (spin := find_expected_spin(machine)) is not None:
         _record_missed_spin(machine, spin, "line_lost")
-    machine.component(SharedTable).wheel = None
+    machine.component(SharedTable).last_wheel_report = None
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
@@ -78,7 +78,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
-    if machine.component(SharedTable).wheel is None:
+    if machine.component(SharedTable).last_wheel_report is None:
         _record_missed_spin(machine, spin, "restart")
         return None
     return spin
@@ -121,7 +121,11 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
 
 def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
-    games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
+    games = {
+        seat.game_digest
+        for seat in table.seats.values()
+        if seat.game_digest and is_betting_closed_by_wheel(seat.machine)
+    }
     if not games:
         return
     last_spin = read_last_spin(machine)
@@ -168,7 +172,7 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     table = machine.installed(SharedTable)
     if table is None:
         return
-    if has_joined(machine) and waits_for_spin(machine):
+    if has_placed_bets(machine) and is_betting_closed_by_wheel(machine):
         yield Notice(code="wheel_awaited")
     game = find_open_game(machine) if is_waiting_for_wheel(machine) else None
     if game is not None:
@@ -176,5 +180,5 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
         if spin is None or spin.round_id != game.round_id or spin.missed_reason:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:
-            is_void = table.wheel is not None and table.wheel.is_void
+            is_void = table.last_wheel_report is not None and table.last_wheel_report.is_void
             yield Notice(code="wheel_void" if is_void else "wheel_turns")

@@ -3,7 +3,7 @@
 A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
 stay, open a page, go back, or submit an event; only an event, which the state table accepts or refuses, changes
 anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in the
-journal (:attr:`~egm.staff.keys.StaffKey.SERVICE_MENU`).
+journal (:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
 """
 
 from collections.abc import Callable, Mapping
@@ -246,7 +246,7 @@ def find_key_permission(machine: Machine) -> Permission:
         return Permission.CLEAR_TILTS
     if (
         machine.memory.get(MoneyKey.HANDPAY) is not None
-        or machine.memory.get(ProgressiveKey.AWAITING) is not None
+        or machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None
     ):
         return Permission.PAY_BY_HAND
     if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
@@ -262,7 +262,11 @@ def find_actor(machine: Machine, event: Event) -> str:
     so the key is returned.
     """
     signed_in = machine.component(ServiceDesk).signed_in_person
-    if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
+    if (
+        signed_in
+        and event.type is EventType.KEY_TURNED
+        and not signed_in.has_permission(find_key_permission(machine))
+    ):
         signed_in = None
     authorised = event.read_payload(Authorisation)
     name = authorised.person or (None if signed_in is None else signed_in.id)

@@ -221,7 +221,11 @@ def _declare_roster_change(kind: str, about: str) -> EntryDeclaration[RosterChan
     ``about`` describes the change.
     """
     return EntryDeclaration(
-        kind=kind, record=RosterChanged, description=about, written_keys=(StaffKey.STAFF,), logs=(Log.ACCESS,)
+        kind=kind,
+        record=RosterChanged,
+        description=about,
+        written_keys=(StaffKey.ROSTER_CHANGE,),
+        logs=(Log.ACCESS,),
     )
 
 
@@ -232,14 +236,14 @@ STAFF_PIN: Final = _declare_roster_change("staff.pin", "A member of staff receiv
 STAFF_CARRIED: Final = EntryDeclaration(
     kind="staff.carried",
     record=RosterCarried,
-    written_keys=(StaffKey.STAFF,),
+    written_keys=(StaffKey.ROSTER_CHANGE,),
     logs=(Log.ACCESS,),
     is_technical=True,
 )
 STAFF_RENEWED: Final = EntryDeclaration(
     kind="staff.renewed",
     record=RosterRenewed,
-    written_keys=(StaffKey.STAFF, KernelKey.FAULT),
+    written_keys=(StaffKey.ROSTER_CHANGE, KernelKey.FAULT),
     logs=(Log.ACCESS,),
 )
 STAFF_RESTORED: Final = EntryDeclaration(
@@ -349,13 +353,13 @@ class SignInUnlocked(ByPersons):
 MENU_ASKED: Final = EntryDeclaration(
     kind="menu.asked",
     record=MenuRequested,
-    written_keys=(StaffKey.MENU,),
+    written_keys=(StaffKey.OPEN_MENU,),
     logs=(Log.ACCESS,),
 )
 MENU_ENTERED: Final = EntryDeclaration(
     kind="menu.entered",
     record=MenuEntered,
-    written_keys=(StaffKey.MENU,),
+    written_keys=(StaffKey.OPEN_MENU,),
     subject_field="menu",
     significance={
         "attendant": Significance(EventEffect.LOG, sas_exception_code=0x82),
@@ -366,7 +370,7 @@ MENU_ENTERED: Final = EntryDeclaration(
 MENU_LEFT: Final = EntryDeclaration(
     kind="menu.left",
     record=MenuLeft,
-    written_keys=(StaffKey.MENU,),
+    written_keys=(StaffKey.OPEN_MENU,),
     subject_field="menu",
     significance={
         "attendant": Significance(EventEffect.LOG, sas_exception_code=0x83),
@@ -378,7 +382,7 @@ MENU_GIVEN_UP: Final = EntryDeclaration(
     kind="menu.given_up",
     record=ReasonedAct,
     description="The service menu was closed before anybody had signed in.",
-    written_keys=(StaffKey.MENU,),
+    written_keys=(StaffKey.OPEN_MENU,),
     logs=(Log.ACCESS,),
 )
 SIGN_IN_NOT_PERMITTED: Final = EntryDeclaration(
@@ -389,14 +393,14 @@ SIGN_IN_NOT_PERMITTED: Final = EntryDeclaration(
 SIGN_IN_WHILE_LOCKED: Final = EntryDeclaration(
     kind="sign_in.refused",
     record=SignInWhileLocked,
-    optional_keys=(StaffKey.TRIES,),
+    optional_keys=(StaffKey.WRONG_PINS,),
     logs=(Log.ACCESS,),
 )
 SIGN_IN_REFUSED: Final = EntryDeclaration(
     kind="sign_in.refused",
     record=WrongPinTyped,
     counts={"sign_in_refused": 1},
-    written_keys=(StaffKey.TRIES,),
+    written_keys=(StaffKey.WRONG_PINS,),
     logs=(Log.ACCESS,),
 )
 SIGN_IN_REFUSED_AT_TERMINAL: Final = EntryDeclaration(
@@ -410,20 +414,20 @@ SIGN_IN_LOCKED: Final = EntryDeclaration(
     record=WrongPinTyped,
     description="Somebody typed a wrong PIN once too often; the number is locked for a while.",
     counts={"sign_in_refused": 1},
-    written_keys=(StaffKey.TRIES,),
+    written_keys=(StaffKey.WRONG_PINS,),
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF),
     logs=(Log.ACCESS,),
 )
 TRIES_FORGOTTEN: Final = EntryDeclaration(
     kind="sign_in.tries_forgotten",
     record=WrongPinsCleared,
-    written_keys=(StaffKey.TRIES,),
+    written_keys=(StaffKey.WRONG_PINS,),
     logs=(Log.ACCESS,),
 )
 SIGN_IN_UNLOCKED: Final = EntryDeclaration(
     kind="sign_in.unlocked",
     record=SignInUnlocked,
-    written_keys=(StaffKey.TRIES,),
+    written_keys=(StaffKey.WRONG_PINS,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
@@ -639,7 +643,7 @@ INTERVENTION_OPENED: Final = EntryDeclaration(
 INTERVENTION_SEEN: Final = EntryDeclaration(
     kind="intervention.seen",
     record=InterventionObserved,
-    written_keys=(StaffKey.MONITORED,),
+    written_keys=(StaffKey.MONITORED_INTERVENTION,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
@@ -647,7 +651,7 @@ INTERVENTION_CLOSED: Final = EntryDeclaration(
     kind="intervention.closed",
     record=InterventionClosed,
     written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
-    optional_keys=(StaffKey.COLLECTED,),
+    optional_keys=(StaffKey.LAST_COLLECTION,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
@@ -679,7 +683,7 @@ HOPPER_FILLED: Final = EntryDeclaration(
 COLLECTION_COUNTED: Final = EntryDeclaration(
     kind="collection.counted",
     record=BoxCounted,
-    written_keys=(StaffKey.COLLECTED,),
+    written_keys=(StaffKey.LAST_COLLECTION,),
     significance=Significance(EventEffect.LOG),
 )
 
@@ -813,7 +817,7 @@ TEST_COINS_PAID: Final = EntryDeclaration(
     kind="test.coins", record=TestCoinsPaid, written_keys=(MoneyKey.HOPPER,), is_technical=True
 )
 TOUCH_CALIBRATED: Final = EntryDeclaration(
-    kind="touch.calibrated", record=TouchCalibrated, written_keys=(StaffKey.TOUCH,)
+    kind="touch.calibrated", record=TouchCalibrated, written_keys=(StaffKey.TOUCH_CALIBRATION,)
 )
 
 

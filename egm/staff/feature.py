@@ -31,13 +31,13 @@ STAFF: Final = Feature(
     name="staff",
     storage_keys=StaffKey,
     value_types={
-        StaffKey.MENU: entries.OpenMenu,
+        StaffKey.OPEN_MENU: entries.OpenMenu,
         StaffKey.OPTIONS: OperatorOptions,
-        StaffKey.TOUCH: entries.Matrix,
+        StaffKey.TOUCH_CALIBRATION: entries.Matrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,
-        StaffKey.MONITORED: str,
-        StaffKey.COLLECTED: entries.CollectionRecord,
+        StaffKey.MONITORED_INTERVENTION: str,
+        StaffKey.LAST_COLLECTION: entries.CollectionRecord,
         StaffKey.BASE: entries.WithdrawnBase,
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
@@ -55,7 +55,7 @@ STAFF: Final = Feature(
         *REGISTER_DEFINITIONS,
     ),
     derived_states=(
-        DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),
+        DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.OPEN_MENU) is not None),
     ),
     position_service_factories=(create_service_timeout,),
 )

@@ -106,7 +106,7 @@ class Form:
     event: EventName
     permission: Permission
     fields: tuple[FormField, ...] = ()
-    persons: int = 1
+    person_count: int = 1
     """The number of persons who must authorise it; the profile may require two for a permission."""
     submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
     """The conditions for submitting it that the form shows in advance, each with whether it is met now.
@@ -120,7 +120,7 @@ class Form:
 
     def count_persons_needed(self, machine: Machine) -> int:
         """Return how many persons must authorise the form under this machine's profile."""
-        return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
+        return max(self.person_count, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
 #: The field of an amount above zero.
@@ -139,13 +139,13 @@ LOCATION_FIELD: Final = FormField(name="place")
 PLAY_ID_FIELD: Final = FormField(name="play_id", is_required=False)
 
 
-def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
-    """Return whether at least ``persons`` different persons who all have the permission have authorised an event."""
+def is_authorised(machine: Machine, event: Event, permission: Permission, person_count: int) -> bool:
+    """Return whether at least ``person_count`` persons, all with the permission, have authorised an event."""
     person_ids = event.read_payload(Authorisation).persons
-    if len(set(person_ids)) < persons:
+    if len(set(person_ids)) < person_count:
         return False
     people = [machine.component(Roster).get(person_id) for person_id in person_ids]
-    return all(person is not None and person.may(permission) for person in people)
+    return all(person is not None and person.has_permission(permission) for person in people)
 
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:

@@ -136,10 +136,12 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
     if (
         intervention is None
         or intervention["id"] != number
-        or machine.memory.get(StaffKey.MONITORED) == number
+        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == number
     ):
         return
-    machine.post(INTERVENTION_SEEN, InterventionObserved(id=number), state={StaffKey.MONITORED: number})
+    machine.post(
+        INTERVENTION_SEEN, InterventionObserved(id=number), state={StaffKey.MONITORED_INTERVENTION: number}
+    )
     machine.notice = Notice(code="intervention_opened")
 
 
@@ -236,7 +238,10 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
         return False
-    return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == intervention["id"]
+    return (
+        not staff.monitored_openings
+        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
+    )
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:

@@ -6,23 +6,23 @@ from egm.kernel.keys import ClearAction, Key, KeyOwner
 class StaffKey(Key):
     """Storage keys of staff work: the service menu, operator options, interventions, collections and wrong PINs."""
 
-    MENU = "menu", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    OPEN_MENU = "menu", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The open service menu: since when, and who is signed in."""
     OPTIONS = "options", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The options set by the staff; see :mod:`egm.staff.options`."""
-    TOUCH = "touch", ClearAction.IDENTITY, KeyOwner.PLAYER
+    TOUCH_CALIBRATION = "touch", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The touch screen's calibration: six integers (:mod:`egm.kernel.touch`)."""
     INVENTORY = "inventory", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The machine's inventory entry as last recorded."""
     INTERVENTION = "intervention", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The open intervention: who is working in the machine, since when, and why."""
-    MONITORED = "intervention_seen", ClearAction.IDENTITY, KeyOwner.MACHINE
+    MONITORED_INTERVENTION = "intervention_seen", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The id of the last intervention for which the monitoring system has read who is at work."""
-    COLLECTED = "collected", ClearAction.TRANSIENT, KeyOwner.MACHINE
+    LAST_COLLECTION = "collected", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The last collection of cash boxes: the metered content of each, and which have been counted."""
     BASE = "base", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The machine's stand (base) while it is withdrawn, and who has its lock and key."""
-    STAFF = "staff", ClearAction.IDENTITY, KeyOwner.MACHINE
+    ROSTER_CHANGE = "staff", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""
-    TRIES = "tries:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    WRONG_PINS = "tries:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per group of staff numbers: the count of wrong PINs, and the remaining time of the lock."""

@@ -36,11 +36,11 @@ METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "
 
 def build_collection_state(machine: Machine, collection: str) -> dict[str, object]:
     """Return the state change of a collection: the total metered into each box now and at the last collection."""
-    values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
+    values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.LAST_COLLECTION)
     previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
     return {
-        StaffKey.COLLECTED: CollectionRecord(
+        StaffKey.LAST_COLLECTION: CollectionRecord(
             id=collection,
             metered_before_cents=previous_cents,
             metered_after_cents=metered_cents,
@@ -63,7 +63,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
     If the form names no box: whether there is any such box.
     """
-    collection, box = machine.memory.get(StaffKey.COLLECTED), event.read_payload(CountForm).box
+    collection, box = machine.memory.get(StaffKey.LAST_COLLECTION), event.read_payload(CountForm).box
     uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -98,7 +98,7 @@ def fill_hopper(machine: Machine, event: Event) -> None:
 
 def count_box(machine: Machine, event: Event) -> None:
     """Record the counted content of a box of the last collection, compared with the amount metered into it."""
-    collection = machine.memory.require(CollectionRecord, StaffKey.COLLECTED)
+    collection = machine.memory.require(CollectionRecord, StaffKey.LAST_COLLECTION)
     form = event.read_payload(CountForm)
     if form.box is None:
         raise InvariantError("a count was submitted that does not name its cash box")
@@ -116,7 +116,7 @@ def count_box(machine: Machine, event: Event) -> None:
             person=find_actor(machine, event),
             persons=form.persons,
         ),
-        state={StaffKey.COLLECTED: replace(collection, counted_boxes=(*collection.counted_boxes, box))},
+        state={StaffKey.LAST_COLLECTION: replace(collection, counted_boxes=(*collection.counted_boxes, box))},
     )
     agrees = counted_cents == metered_cents
     machine.notice = Notice(

@@ -41,7 +41,7 @@ def build_wrong_pins_key(machine: Machine, number: str, *, is_opened_by_key: boo
     """
     way = "" if is_opened_by_key else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
-    return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
+    return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:
@@ -56,7 +56,7 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
 
 def restart_lock_outs(machine: Machine) -> None:
     """At power-up, restart each lock of staff numbers with the time that was left."""
-    for key in machine.journal.states(StaffKey.TRIES):
+    for key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 

@@ -46,20 +46,20 @@ class SmallController:
         self.counted: Counter[tuple[str, str]] = Counter()
         self.joined: set[tuple[str, str]] = set()
         self.awards: dict[str, m.Award] = {}
-        self.commits: dict[str, m.Commit] = {}
+        self.commits: dict[str, m.PaymentReport] = {}
         self.falls = dict.fromkeys(self.levels, 0)
         self.value_sequence = 0
-        self.refusals: list[m.Refused] = []
+        self.refusals: list[m.Refusal] = []
 
     def restart(self) -> None:
         """Restart the controller: enrolments are lost, levels and awards remain."""
         self.joined.clear()
 
-    def list_values(self) -> list[m.Value]:
+    def list_values(self) -> list[m.LevelValue]:
         """Return the displayed amount of every level, as messages that a controller publishes."""
         self.value_sequence += 1
         return [
-            m.Value(
+            m.LevelValue(
                 level=name,
                 sequence=self.value_sequence,
                 time_utc="2026-01-01T00:00:00+00:00",
@@ -72,23 +72,23 @@ class SmallController:
     def process_message(self, message: m.FromMachine) -> list[m.FromController]:
         """Process a machine's message; return the replies."""
         match message:
-            case m.Join():
+            case m.EnrolmentRequest():
                 return [self._handle_join(message, enrolment) for enrolment in message.levels]
             case m.Contribution():
                 return [self._count_contribution(message)]
             case m.Claim():
                 return [self._handle_claim(message)]
-            case m.Commit() if message.claim not in self.awards:
+            case m.PaymentReport() if message.claim not in self.awards:
                 unknown_claim = m.RefusalReason.UNKNOWN_CLAIM
                 return [
                     self._refuse(message, unknown_claim, "commit", level=message.level, claim=message.claim)
                 ]
-            case m.Commit():
+            case m.PaymentReport():
                 self.commits.setdefault(message.claim, message)
                 assert self.commits[message.claim] == message
-                return [m.Closed(machine=message.machine, claim=message.claim)]
+                return [m.ClaimClosure(machine=message.machine, claim=message.claim)]
 
-    def _handle_join(self, message: m.Join, enrolment: m.LevelEnrolment) -> m.FromController:
+    def _handle_join(self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment) -> m.FromController:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
@@ -100,7 +100,7 @@ class SmallController:
                 message, m.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
         self.joined.add(key)
-        return m.Joined(
+        return m.EnrolmentAccepted(
             machine=message.machine,
             nonce=message.nonce,
             level=enrolment.level,
@@ -123,7 +123,7 @@ class SmallController:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
             self.levels[message.level] = self.levels[message.level].add_contribution(message.wager_cents)
             self.counted[key] = message.sequence
-        return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
+        return m.ContributionCount(machine=message.machine, level=message.level, sequence=self.counted[key])
 
     def _handle_claim(self, message: m.Claim) -> m.FromController:
         """Lock the award of a machine's hit, once; return the award, or a refusal."""
@@ -148,10 +148,10 @@ class SmallController:
             )
         return self.awards[message.claim]
 
-    def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refused:
+    def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refusal:
         """Return a refusal of a machine's message, and keep it in ``refusals``.
 
         ``of`` is the kind of the refused message.
         """
-        self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
+        self.refusals.append(m.Refusal(machine=message.machine, reason=reason, of=of, **more))
         return self.refusals[-1]

@@ -33,7 +33,9 @@ def pin_of(number: str) -> str:
 def create_roster() -> Roster:
     """Return one person per role, with PINs digested at scrypt's lowest cost."""
     people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
-    return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
+    return Roster(
+        people=people, pins={number: PinDigest.from_pin(pin_of(number), cost=2) for number in people}
+    )
 
 
 class Menu:

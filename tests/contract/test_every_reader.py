@@ -36,7 +36,7 @@ from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels
 from egm.progressive.enrolment import EnrolmentStick
 from egm.progressive.level import LevelTerms
-from egm.progressive.messages import Join
+from egm.progressive.messages import EnrolmentRequest
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
@@ -198,7 +198,7 @@ def machine_of_a_link(count, _):
     asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
     machine.link.repeat_unanswered_messages(10**10)
     assert memory.hits == {}
-    assert isinstance(sent[0], Join)
+    assert isinstance(sent[0], EnrolmentRequest)
     return len(memory.complaints)
 
 

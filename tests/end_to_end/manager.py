@@ -29,7 +29,7 @@ class Manager:
         self._waiting = 0  # calls since the key was turned without a page in answer
         self.rulings: list[str] = []
         person = Person(NUMBER, "Manager", Role.MANAGER)
-        pin = PinDigest.of(pin_of(NUMBER), cost=2)
+        pin = PinDigest.from_pin(pin_of(NUMBER), cost=2)
         Roster.load(folder.staff).enrol_person(person, pin, by="rig", at=datetime(2026, 1, 1, tzinfo=UTC))
 
     def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:

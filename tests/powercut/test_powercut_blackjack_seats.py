@@ -108,7 +108,7 @@ class Blackjack(LifeOfSeats):
     def recalled(self, room, number):
         """Check that recall shows the whole round with this position's own result."""
         menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
-        menu.touch(room.machine.memory.get(PlayKey.LAST)["play_id"]).touch("show")
+        menu.touch(room.machine.memory.get(PlayKey.LAST_GAME)["play_id"]).touch("show")
         for _ in WHOSE:
             menu.touch("later")
         replay = menu.page.replay

@@ -14,7 +14,7 @@ from egm.kernel.events import EventType, State
 from egm.progressive import unproved
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import Won
+from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
 
 GAMES, PAID, WINS = 2, 501, 15
@@ -26,7 +26,7 @@ def secret():
     return MysteryTrigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
 
 
-WON = Won(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
+WON = WonPrize(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
 
 
 class LevelDisplay(FixedFace):
@@ -36,7 +36,7 @@ class LevelDisplay(FixedFace):
         super().__init__(500)
         self.known = 0
 
-    def find_last_decided(self, _):
+    def find_last_decided_number(self, _):
         return self.known
 
 

@@ -52,7 +52,7 @@ _PROMOTIONAL_ACCOUNTS: Final = ("credit:1:restricted", "credit:1:nonrestricted")
 #: Keys of the memory under which nothing may be stored while plain games are played.
 _KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
-    *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED, ClosingKey.TABLES),
+    *(ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED, ClosingKey.TABLES),
 )
 #: The finding about an entry that names its position although others do not, or the reverse.
 _POSITION_FINDING: Final = (

@@ -114,9 +114,9 @@ class StakeAudit:
         for name, value in entry.state.items():
             if TableKey.TABLE in name:
                 self._store_table(entry, name, value)
-            elif name.startswith(TableKey.SHARED):
+            elif name.startswith(TableKey.SHARED_STATE):
                 with suppress(RecordError):  # the entry's rule reports what is wrong with it
-                    self._shared_tables[name.removeprefix(TableKey.SHARED)] = from_json(
+                    self._shared_tables[name.removeprefix(TableKey.SHARED_STATE)] = from_json(
                         SharedTableState, value, name
                     )
 
@@ -289,10 +289,10 @@ class StakeAudit:
         self, entry: StoredEntry, game: GameRecord, expected: SharedTableState | None
     ) -> None:
         """Report a finding unless the entry stores exactly the shared table ``expected`` (None: stores none)."""
-        name = f"{TableKey.SHARED}{game.game.digest}"
+        name = f"{TableKey.SHARED_STATE}{game.game.digest}"
         recorded = entry.state.get(name)
         for key in entry.state:
-            if key.startswith(TableKey.SHARED) and key != name:
+            if key.startswith(TableKey.SHARED_STATE) and key != name:
                 self._report_finding(
                     entry,
                     f"state.{key}: the entry changes the shared table of another game; expected only {name}",

@@ -313,7 +313,7 @@ class Auditor:
             ledger.add_flow((source, target, key), amount_cents, times)
         for count, times in run.counts.items():
             ledger.counts[count] += times
-        ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play_id, "win_cents": run.last_win_cents}
+        ledger.state[str(PlayKey.LAST_GAME)] = {"play_id": run.last_play_id, "win_cents": run.last_win_cents}
         for name, table in run.parse_stored_tables().items():
             ledger.state[name] = table
             if table is None:

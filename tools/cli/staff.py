@@ -68,7 +68,7 @@ def authenticate_for(roster: Roster, number: str, permission: Permission) -> Per
     Raises ClickException if the PIN is wrong or the role lacks the permission.
     """
     person = authenticate(roster, number)
-    if not person.may(permission):
+    if not person.has_permission(permission):
         raise click.ClickException(
             f"{number} is {person.role} and may not {permission.value.replace('_', ' ')}"
         )

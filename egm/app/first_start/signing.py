@@ -163,7 +163,7 @@ class SignersStep(SetupStep):
             self.entered_staff_number = None
             if any(person.id == proved_person.id for proved_person in self.proved_signers):
                 return build_refusal_text("same_person")
-            if not person.may(self.required_permission):
+            if not person.has_permission(self.required_permission):
                 return build_refusal_text("not_permitted")
             self.proved_signers.append(person)
             if len(self.proved_signers) < REQUIRED_SIGNERS:

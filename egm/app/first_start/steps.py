@@ -396,7 +396,7 @@ class EnrolStaffStep(SetupStep):
     """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     get_time: Callable[[], datetime]
-    compute_pin_digest: Callable[[str], PinDigest] = PinDigest.of
+    compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin
     id: str = "staff"
     new_person_fields: list[str] | None = None
     """The fields entered so far for a new person (number, name, role, PIN); None if nobody is being added."""
@@ -519,7 +519,7 @@ class EnrolStaffStep(SetupStep):
 
     def _count_signers(self, draft: CabinetFileDraft) -> int:
         """Return how many of the enrolled persons may sign the cabinet file."""
-        return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
+        return sum(person.has_permission(Permission.CONFIGURE) for person in draft.roster.people.values())
 
     def _has_enough_signers(self, draft: CabinetFileDraft) -> bool:
         """Return whether enough of the enrolled persons may sign the cabinet file."""
@@ -541,7 +541,11 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
         return build_refusal_text("too_long")
     if field_index == 2 and text not in set(Role):
         return build_refusal_text("not_offered")
-    if field_index == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
+    if (
+        field_index == 2
+        and not roster.people
+        and not Person("0", "-", Role(text)).has_permission(Permission.ENROL)
+    ):
         return PageText(kind="say", value="first.refused.first_one")
     if field_index == 3:
         try:
@@ -553,7 +557,7 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
 
 def _format_permitted_roles(permission: Permission) -> PageText:
     """Return the roles with a permission, as a list."""
-    able = [role for role in Role if Person("0", "-", role).may(permission)]
+    able = [role for role in Role if Person("0", "-", role).has_permission(permission)]
     return PageText(
         kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
     )

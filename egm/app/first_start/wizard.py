@@ -139,7 +139,7 @@ def build_steps(
     clock: Clock,
     ports: Callable[[], list[str]],
     link: Sequence[SetupStep] = (),
-    digest: Callable[[str], PinDigest] = PinDigest.of,
+    digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> tuple[SetupStep, ...]:
     """Return the steps of the first start, in order.
 
@@ -220,7 +220,7 @@ async def run_first_start(
     clock: Clock,
     ports: Callable[[], list[str]] = find_serial_ports,
     stick: Path = STICK_PATH,
-    digest: Callable[[str], PinDigest] = PinDigest.of,
+    digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> None:
     """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
 

@@ -143,7 +143,9 @@ class ClaimInspection:
     def staff_recorded(self) -> RecordedRoster:
         """Return the last readable change of the staff roster in the old memory."""
         copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
-        recorded_rosters = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        recorded_rosters = (
+            RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE)) for copy in copies
+        )
         return max(recorded_rosters, key=lambda recorded: recorded.number)
 
 

@@ -121,7 +121,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
-    in_doubt = format_state_name(position, MoneyKey.DISPUTED) + pay_out.id
+    in_doubt = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
     state = book.take_values(
         name,
         format_state_name(position, MoneyKey.PRINT),
@@ -201,7 +201,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
     book.claimed_credit_cents[credit] += held_cents
-    disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed_amount.id
+    disputed = format_state_name(position, MoneyKey.DISPUTE) + ruling.disputed_amount.id
     state = book.take_values(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
@@ -279,8 +279,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
     names = (
         name,
-        format_state_name(position, ProgressiveKey.AWAITING),
-        format_state_name(position, ProgressiveKey.UNDECIDED),
+        format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
+        format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
         *wins,
     )
     table = format_state_name(position, TableKey.TABLE) + game.game.digest
@@ -520,24 +520,24 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.COINS_DISPENSED: _claim_coins_paid,
-    MoneyKey.RULING: _claim_ruling,
-    MoneyKey.DISPUTED: _claim_dispute,
+    MoneyKey.DISPUTE_RULING: _claim_ruling,
+    MoneyKey.DISPUTE: _claim_dispute,
     MoneyKey.HANDPAY: _claim_handpay,
-    MoneyKey.UNCLAIMED: _claim_orphaned_handpay,
+    MoneyKey.UNCLAIMED_HANDPAY: _claim_orphaned_handpay,
     PlayKey.GAME: _claim_game,
     TableKey.TABLE: _claim_table,
     ProgressiveKey.LEVEL: _claim_level,
     ProgressiveKey.LINK: _claim_contributions,
     ProgressiveKey.CLAIM: _claim_linked_hit,
-    ProgressiveKey.HELD: _claim_held_prize,
+    ProgressiveKey.HELD_PRIZE: _claim_held_prize,
     HostKey.REGISTRATION: _carry_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
 KEY_SETTLED_WITH: Final[Mapping[Key, Key | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,
-    ProgressiveKey.AWAITING: PlayKey.GAME,
-    ProgressiveKey.UNDECIDED: PlayKey.GAME,
+    ProgressiveKey.GAME_AWAITING_AWARD: PlayKey.GAME,
+    ProgressiveKey.GAME_ENDED_UNDECIDED: PlayKey.GAME,
     MoneyKey.RESTRICTED: None,
 }
 

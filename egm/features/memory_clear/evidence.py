@@ -82,8 +82,8 @@ class MemoryEvidence:
                 self._counted_contributions[name.removeprefix(ProgressiveKey.LINK)] = int(
                     str(value["counted"])
                 )
-        if MoneyKey.TICKETS in entry.state:
-            self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
+        if MoneyKey.TICKET_LEDGER_ANCHOR in entry.state:
+            self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKET_LEDGER_ANCHOR]))
         if entry.id.startswith(_TRANSFER_PREFIX):
             self.transfer_identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER_PREFIX)))
         elif entry.id.endswith((".printed", ".in")):
@@ -125,7 +125,7 @@ class MemoryEvidence:
         elif kind == CARRIED_STATE:
             self.cabinet_text = str(record.get(CABINET_TEXT_FIELD, ""))
             self.ended_ids.extend(record["ended"])
-            earlier_ledger = record.get(MoneyKey.TICKETS)
+            earlier_ledger = record.get(MoneyKey.TICKET_LEDGER_ANCHOR)
             self.ticket_ledger = (
                 None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)
             )

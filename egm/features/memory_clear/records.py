@@ -47,7 +47,9 @@ def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
     """Return the commitment to a mystery prize of a level that was received before a memory clear, or None."""
     carried = next(journal.entries(CARRIED_STATE, limit=1), None)
-    commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
+    commitment: Any = (
+        None if carried is None else carried.state.get(f"{ProgressiveKey.PRIZE_COMMITMENT}{level}")
+    )
     return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
 
 

@@ -26,7 +26,7 @@ def find_held_cents(machine: Machine, code: str) -> int:
     """Return the player's money that the device with the fault ``code`` holds, in minor units; 0 if none or unknown."""
     device, _, name = code.partition(".")
     if name == "disputed":
-        disputes: Any = machine.journal.states(machine.memory.build_stored_name(MoneyKey.DISPUTED))
+        disputes: Any = machine.journal.states(machine.memory.build_stored_name(MoneyKey.DISPUTE))
         return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
     if device == "bill_acceptor":
         return _find_acceptor_held_cents(machine)

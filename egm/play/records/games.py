@@ -68,7 +68,7 @@ def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameR
 
 def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last finished game and what it paid, or None."""
-    pointer = machine.memory.read(LastGame, PlayKey.LAST)
+    pointer = machine.memory.read(LastGame, PlayKey.LAST_GAME)
     return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
 
 

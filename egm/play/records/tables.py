@@ -173,12 +173,12 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
         standing_bet_keys=keys.standing_bet_keys,
         shared_state=table,
     )
-    return {f"{TableKey.SHARED}{game.game.digest}": to_json(shared_record)}
+    return {f"{TableKey.SHARED_STATE}{game.game.digest}": to_json(shared_record)}
 
 
 def _read_shared_record(machine: Machine, digest: str) -> SharedTableState | None:
     """Return the record of the state that a table's players share, or None."""
-    return machine.memory.read(SharedTableState, f"{TableKey.SHARED}{digest}")
+    return machine.memory.read(SharedTableState, f"{TableKey.SHARED_STATE}{digest}")
 
 
 def _find_game(machine: Machine, digest: str) -> Game | None:

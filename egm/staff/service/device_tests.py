@@ -169,10 +169,10 @@ def _store_calibration(machine: Machine, event: Event) -> None:
     new_matrix: Matrix = (a, b, c, d, e, f)
     details = TouchCalibrated(
         person=find_actor(machine, event),
-        matrix_before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
+        matrix_before=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
         matrix_after=new_matrix,
     )
-    machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(new_matrix)})
+    machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH_CALIBRATION: list(new_matrix)})
 
 
 def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:

@@ -82,7 +82,7 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     person = machine.component(ServiceDesk).signed_in_person
     return (
         act in machine.profile.staff.key_alone
-        or (person is not None and person.may(act))
+        or (person is not None and person.has_permission(act))
         or is_authorised(machine, event, act, 1)
     )
 
@@ -150,7 +150,7 @@ def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> No
     """Open the service menu at ``page``, and record by which key, or that it was opened from the screen."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_ASKED, MenuRequested(opened_by=person_id), state={StaffKey.MENU: new_menu})
+    machine.post(MENU_ASKED, MenuRequested(opened_by=person_id), state={StaffKey.OPEN_MENU: new_menu})
     desk.open(page)
     desk.menu_name, desk.is_opened_by_key = "operator", person_id != "screen"
 
@@ -166,7 +166,7 @@ def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
     """Record in the journal that a person has signed in at the service menu."""
     entered = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
-    machine.post(MENU_ENTERED, details, state={StaffKey.MENU: entered})
+    machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: entered})
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
@@ -200,13 +200,13 @@ def close_menu_at_start(machine: Machine, _: Event) -> None:
 
 def _sign_out(machine: Machine, reason: str) -> None:
     """Close the service menu, and record who was signed out, and why."""
-    menu = machine.memory.read(OpenMenu, StaffKey.MENU)
+    menu = machine.memory.read(OpenMenu, StaffKey.OPEN_MENU)
     desk = machine.component(ServiceDesk)
     if menu is not None and menu.person is not None:
         details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu.person)
-        machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
+        machine.post(MENU_LEFT, details, state={StaffKey.OPEN_MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, ReasonedAct(reason=reason), state={StaffKey.MENU: None})
+        machine.post(MENU_GIVEN_UP, ReasonedAct(reason=reason), state={StaffKey.OPEN_MENU: None})
     desk.close()
 
 

@@ -168,7 +168,7 @@ def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
             join_texts(
                 dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
             ),
-            build_plain_text(form.persons),
+            build_plain_text(form.person_count),
             _list_permitted_roles(form.permission),
         )
 

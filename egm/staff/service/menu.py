@@ -83,7 +83,7 @@ class MainMenuPage(MenuPage):
             return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in MENU_SUBJECTS:
             return OpenPage(_SubjectPage(subject))
-        return OpenPage(_MenuSearchPage()) if action == "search" else _find_move(machine, action)
+        return OpenPage(_MenuSearchPage()) if action == "search" else _open_menu_line(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _SubjectPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
-        return _find_move(machine, action)
+        return _open_menu_line(machine, action)
 
 
 class _MenuSearchPage(MenuPage):
@@ -121,7 +121,7 @@ class _MenuSearchPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
-        return _find_move(machine, action)
+        return _open_menu_line(machine, action)
 
 
 def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
@@ -163,14 +163,14 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
     if person is None:
         return
     for entry in menu.list_subject_pages(subject) if part != 1 else ():
-        if entry.permission is None or person.may(entry.permission):
+        if entry.permission is None or person.has_permission(entry.permission):
             yield PageRow(cells=(build_text(f"service.menu.{entry.id}"),), action=entry.id)
     for form in menu.list_subject_forms(subject) if part != 0 else ():
-        if person.may(form.permission):
+        if person.has_permission(form.permission):
             yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
-def _find_move(machine: Machine, action: str) -> PageResult:
+def _open_menu_line(machine: Machine, action: str) -> PageResult:
     """Return the page result that opens the page or form of the menu line ``action``.
 
     If the signed-in person may not use it, the result is a refusal.

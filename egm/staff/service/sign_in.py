@@ -91,7 +91,7 @@ class _PinPage(MenuPage):
             return build_refusal(person)
         if person.id == self.sign_in.excluded_staff_number:
             return build_refusal("same_person")
-        if permission is not None and not person.may(permission):
+        if permission is not None and not person.has_permission(permission):
             details = SignInNotPermitted(person=person.id, permission=permission)
             machine.post(SIGN_IN_NOT_PERMITTED, details)
             return build_refusal("not_permitted")
@@ -118,7 +118,7 @@ def read_staff(machine: Machine) -> None:
     """
     record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)
-    recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
+    recorded = RecordedRoster.from_json(machine.memory.get(StaffKey.ROSTER_CHANGE))
     if loaded_roster.path is not None:
         try:
             roster, roster_error = load_recorded_roster(loaded_roster.path, loaded_roster.spare, recorded)
@@ -150,7 +150,7 @@ def read_staff(machine: Machine) -> None:
                 digest=change.digest,
             ),
             entry_id=f"staff-{change.number}-{change.digest[:16]}",
-            state={StaffKey.STAFF: RecordedRoster(change.number, change.digest).to_json()},
+            state={StaffKey.ROSTER_CHANGE: RecordedRoster(change.number, change.digest).to_json()},
         )
 
 

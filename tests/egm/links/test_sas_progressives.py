@@ -122,7 +122,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.read(0x85) == second
     again.sync()
     assert again.read(0x85) == "00" * 7
-    assert again.room.journal.states(ProgressiveKey.WIN) == {}
+    assert again.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
     again.room.close()
     with open_view(tmp_path) as kept:
         report = Auditor(GameFiles([GAME.parent])).audit_entries(kept.iter_bodies())

@@ -156,7 +156,7 @@ def test_pins_that_everybody_tries_are_refused(pin):
 @settings(max_examples=50)
 def test_a_digest_matches_its_pin_and_no_other(pin, other):
     try:
-        digest = PinDigest.of(pin, cost=2)
+        digest = PinDigest.from_pin(pin, cost=2)
     except PinRefusedError:
         return
     assert digest.matches(pin)
@@ -164,7 +164,7 @@ def test_a_digest_matches_its_pin_and_no_other(pin, other):
 
 
 def test_a_real_digest_is_dear(path):
-    digest = PinDigest.of("135790864213")
+    digest = PinDigest.from_pin("135790864213")
     assert digest.cost >= 2**14
     began = time.process_time()
     digest.matches("000000")

@@ -98,7 +98,7 @@ def place(tmp_path):
 def edited(path, number="2", pin="135790"):
     """A roster as whoever can write the disk, and no more, would make it."""
     kept = json.loads(path.read_text())
-    digest = PinDigest.of(pin, cost=2)
+    digest = PinDigest.from_pin(pin, cost=2)
     kept["people"][number] = {
         "name": "Mallory", "role": "manager", "disabled": False,
         "pin": {"salt_hex": digest.salt_hex, "digest_hex": digest.digest_hex, "cost": 2},
@@ -122,7 +122,7 @@ def test_changes_are_recorded_with_the_digest_of_the_whole_roster(place):
         place.room.records(f"staff.{what}")[n]["digest"] for n, what in enumerate(("added", "added"))
     ]
     assert roster.has_valid_seal
-    assert RecordedRoster.of(place.room.journal.state("staff")) == RecordedRoster(2, roster.digest)
+    assert RecordedRoster.from_json(place.room.journal.state("staff")) == RecordedRoster(2, roster.digest)
     assert Roster.load(place.spare).changes == roster.changes
     assert place.fault is None
 
@@ -259,7 +259,9 @@ def test_a_clear_carries_the_roster_into_the_new_journal(place):
     )  # fmt: skip
     assert "cleared" in said
     with open_view(place.folder) as view:
-        assert RecordedRoster.of(view.state("staff")) == RecordedRoster(2, Roster.load(place.path).digest)
+        assert RecordedRoster.from_json(view.state("staff")) == RecordedRoster(
+            2, Roster.load(place.path).digest
+        )
     place.start()
     assert place.sign_in("2") == ""
     assert place.fault is None

@@ -52,7 +52,7 @@ def audited(folder, due=()):
 
 
 def counted(rig, controller, games):
-    return rig.until(lambda: rig.link.find_last_decided("LUCKY") == games)
+    return rig.until(lambda: rig.link.find_last_decided_number("LUCKY") == games)
 
 
 @pytest.mark.requirement("I-04", "I-09", "I-17")
@@ -347,7 +347,7 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            assert not rig.room.journal.states(ProgressiveKey.HELD)
+            assert not rig.room.journal.states(ProgressiveKey.HELD_PRIZE)
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
 

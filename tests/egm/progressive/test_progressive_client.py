@@ -39,7 +39,7 @@ def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
 def joined(**changes):
     terms = create_pool().definition.terms
     told = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
-    return m.Joined(**told, base_cents=terms.base_cents, **changes)
+    return m.EnrolmentAccepted(**told, base_cents=terms.base_cents, **changes)
 
 
 class Wire:
@@ -105,7 +105,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     wire.values(2)
 
     def value(sequence, amount, falls=0):
-        message = m.Value(level="TOP", sequence=sequence, time_utc="", amount_cents=amount, falls=falls)
+        message = m.LevelValue(level="TOP", sequence=sequence, time_utc="", amount_cents=amount, falls=falls)
         wire.link.process_message(message, wire.now)
         return wire.link.find_displayed_amount("TOP", wire.now).amount_cents
 
@@ -118,7 +118,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     again = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     again.restore_shown_amount("TOP", 1500, 1)
     again.enrol_levels("n", 0)
-    again.process_message(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
+    again.process_message(m.LevelValue(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
     assert again.find_displayed_amount("TOP", 0).amount_cents == 1500
 
 
@@ -164,11 +164,13 @@ def test_no_more_than_a_window_is_sent_ahead():
     assert link.take_messages() == []
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
-    link.process_message(m.Counted(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS)
+    link.process_message(
+        m.ContributionCount(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS
+    )
     assert [c.sequence for c in link.take_messages()] == list(
         range(UNCOUNTED_CONTRIBUTIONS_MAX + 1, UNCOUNTED_CONTRIBUTIONS_MAX + 11)
     )
-    gap = m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
+    gap = m.Refusal(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
     link.process_message(gap, CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
@@ -183,7 +185,7 @@ def test_a_slow_controller_receives_nothing_twice():
     assert len(link.take_messages()) == 20
     for n in range(1, 10):
         link.process_message(
-            m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1)
+            m.ContributionCount(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1)
         )
         assert link.take_messages() == []
     link.repeat_unanswered_messages(
@@ -220,7 +222,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     )  # not before the level was heard: an award is held against it
     wire.values()
     wire.wait(CONTRIBUTION_RETRY_NS)
-    assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
+    assert [type(s) for s in wire.sent] == [m.EnrolmentRequest, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
     assert locked == AmountLocked("c1", 1500)
     wire.link.note_award_locked("c1")
@@ -228,7 +230,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.wait(3 * CONTRIBUTION_RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
     wire.link.report_payment(
-        m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
+        m.PaymentReport(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
     )
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.COMMITTED}
     wire.run()
@@ -261,7 +263,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     (third,) = link.take_messages()
     link.process_message(controller.process_message(third)[0], CONTRIBUTION_RETRY_NS)
     (join,) = link.take_messages()
-    assert isinstance(join, m.Join)
+    assert isinstance(join, m.EnrolmentRequest)
 
 
 def test_messages_for_another_machine_are_ignored():
@@ -306,7 +308,7 @@ class Machine:
         for news in self.link.take_news():
             match news:
                 case AmountLocked():
-                    commit = m.Commit(
+                    commit = m.PaymentReport(
                         machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
                     )
                     assert self.paid.setdefault(news.claim, commit) == commit

@@ -286,7 +286,7 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             (told,) = rig.room.records("progressive.ruled")
             assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
-            assert not rig.room.journal.states(ProgressiveKey.HELD)
+            assert not rig.room.journal.states(ProgressiveKey.HELD_PRIZE)
 
     run(life())
 
@@ -332,7 +332,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **persons, **ruling)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
-    assert not room.journal.states(ProgressiveKey.HELD)
+    assert not room.journal.states(ProgressiveKey.HELD_PRIZE)
     findings = Auditor(GameFiles((GAME.parent,))).audit_entries(room.journal.iter_bodies()).findings
     assert [finding.why for finding in findings] == [NOT_PAID]
     room.close()

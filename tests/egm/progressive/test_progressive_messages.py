@@ -30,16 +30,16 @@ FILE = {
 @pytest.mark.parametrize(
     "message",
     [
-        m.Join(
+        m.EnrolmentRequest(
             machine="EGM-1",
             nonce="n1",
             levels=(m.LevelEnrolment(level="a", stake_cents=5, odds=Fraction(1, 7)),),
         ),
         m.Contribution(machine="EGM-1", level="a", sequence=1, wager_cents=5, amount=Fraction(1, 40)),
         m.Claim(machine="EGM-1", level="a", claim="x:1", after=1, shown_cents=7),
-        m.Commit(machine="EGM-1", level="a", claim="x:1", amount_cents=7, way="hand"),
-        m.Value(level="a", sequence=4, time_utc="2026-01-01T00:00:00+00:00", amount_cents=7),
-        m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", next=3),
+        m.PaymentReport(machine="EGM-1", level="a", claim="x:1", amount_cents=7, way="hand"),
+        m.LevelValue(level="a", sequence=4, time_utc="2026-01-01T00:00:00+00:00", amount_cents=7),
+        m.Refusal(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", next=3),
     ],
 )
 def test_a_message_survives_encoding_and_decoding(message):

@@ -12,7 +12,13 @@ from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelFileError, create_levels
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import Claim, Joined, decode_controller_message, decode_machine_message, encode
+from egm.progressive.messages import (
+    Claim,
+    EnrolmentAccepted,
+    decode_controller_message,
+    decode_machine_message,
+    encode,
+)
 from egm.progressive.records import ClaimRecord
 from egm.progressive.unproved import find_award_doubt
 from meters import open_view
@@ -174,7 +180,9 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
 
 
 def test_a_level_without_shares_is_reported_as_before():
-    joined = Joined(machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0)
+    joined = EnrolmentAccepted(
+        machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0
+    )
     assert "shares" not in json.loads(encode(joined))
     parts = joined.model_copy(update={"shares": {"1/10": Fraction(1, 7)}})
     assert decode_controller_message(encode(parts)) == parts

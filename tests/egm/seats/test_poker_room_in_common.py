@@ -132,7 +132,7 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
         assert "Your turn" not in told
     end(rooms)
     menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
-    menu.touch(rooms[1].machine.memory.get(PlayKey.LAST)["play_id"])
+    menu.touch(rooms[1].machine.memory.get(PlayKey.LAST_GAME)["play_id"])
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
     words = {translate_words(cell, "en") for cell in cells}
     assert {"Table stakes", "Not played: returned", "Won"} <= words

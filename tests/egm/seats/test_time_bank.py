@@ -165,7 +165,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     answer(rooms, "fold")
     room.end(rooms)
     steps = [entry for entry in rooms[0].journal.entries("game.choice") if entry.record["choice"] == "fold"]
-    play = rooms[0].machine.memory.get(PlayKey.LAST)["play_id"]
+    play = rooms[0].machine.memory.get(PlayKey.LAST_GAME)["play_id"]
     assert [entry.record["play_id"] for entry in steps if entry.record.get("by_table")] == [play]
     menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]

@@ -374,9 +374,11 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
         rig.journal.append = append
         assert rig.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = rig.machine.memory.get(MoneyKey.UNCLAIMED)
+            kept = rig.machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
-            write_undeclared(rig.machine, "test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
+            write_undeclared(
+                rig.machine, "test.older", state={MoneyKey.UNCLAIMED_HANDPAY: {**kept, "flows": flows}}
+            )
         rig = again(rig, tmp_path)
     else:
         fill_in(rig, "orphan_handpay", **TWO, place="bank 4")

@@ -106,7 +106,7 @@ def test_a_form_is_offered_to_its_roles_with_the_fields_to_record(offered, name,
     (form,) = (form for form in MENU.forms if form.id == name)
     asked = " ".join(field.name if field.is_required else f"{field.name}?" for field in form.fields)
     assert asked == fields
-    assert form.persons == (2 if name in BY_TWO else 1)
+    assert form.person_count == (2 if name in BY_TWO else 1)
 
 
 @pytest.mark.requirement("A-22", "J-16")

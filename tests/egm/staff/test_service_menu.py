@@ -127,7 +127,7 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     again.room.clock.pass_seconds(1)
     again.prove(Role.MECHANIC)
     assert again.page.person is not None
-    assert again.room.journal.states(StaffKey.TRIES) == {}
+    assert again.room.journal.states(StaffKey.WRONG_PINS) == {}
     again.room.close()
 
 

@@ -95,7 +95,7 @@ def test_collected_amount_is_counted_and_compared_with_the_meters(rig):
         ("bill_box", 2000, 1500, -500),
         ("bill_box", 500, 500, 0),
     ]
-    assert rig.machine.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
+    assert rig.machine.memory.get(StaffKey.LAST_COLLECTION)["counted"] == ["bill_box"]
     assert rig.credit_cents == 2000 + 400 + 500 + 200
 
 

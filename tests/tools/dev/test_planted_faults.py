@@ -15,7 +15,7 @@ from egm.money import value_in
 from egm.money.device_ledgers import JournalEscrowLedger
 from egm.play import residual_credit, rulings
 from egm.play.records import residual
-from egm.progressive.messages import Commit
+from egm.progressive.messages import PaymentReport
 from egm.staff import interventions
 from egm.staff.service import key_switches
 from paytables.poker.room import rules as room_rules
@@ -73,7 +73,7 @@ def a_machine_that_says_it_paid_more(monkeypatch):
         "encode",
         lambda said: honest(
             said.model_copy(update={"amount_cents": said.amount_cents * 2})
-            if isinstance(said, Commit)
+            if isinstance(said, PaymentReport)
             else said
         ),
     )

@@ -15,15 +15,15 @@ from egm.progressive.level import LevelDefectiveError, LevelTerms
 from egm.progressive.messages import (
     Award,
     Claim,
-    Closed,
-    Commit,
+    ClaimClosure,
     Contribution,
-    Counted,
-    Join,
-    Joined,
+    ContributionCount,
+    EnrolmentAccepted,
+    EnrolmentRequest,
     LevelEnrolment,
+    PaymentReport,
+    Refusal,
     RefusalReason,
-    Refused,
 )
 from egm.verify.examine import VerificationFindings
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
@@ -57,7 +57,7 @@ class Floor:
         controller.open_levels([level()])
         for machine in machines:
             controller.admit(machine)
-            assert isinstance(self.join(machine), Joined)
+            assert isinstance(self.join(machine), EnrolmentAccepted)
 
     def tell(self, machine, message):
         (answer,) = self.controller.take([ReceivedMessage(machine, message)])
@@ -65,7 +65,7 @@ class Floor:
 
     def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
         wanted = LevelEnrolment(level=name, stake_cents=stake, odds=odds)
-        return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))
+        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(wanted,)))
 
     def give(self, machine, sequence, name="grand", wager=STAKE, amount=SHARE):
         made = Contribution(machine=machine, level=name, sequence=sequence, wager_cents=wager, amount=amount)
@@ -78,7 +78,7 @@ class Floor:
 
     def commit(self, machine, claim, cents, way="credit", name="grand"):
         return self.tell(
-            machine, Commit(machine=machine, level=name, claim=claim, amount_cents=cents, way=way)
+            machine, PaymentReport(machine=machine, level=name, claim=claim, amount_cents=cents, way=way)
         )
 
     def record(self, name="grand"):
@@ -98,7 +98,7 @@ def test_a_machine_with_another_stake_odds_or_level_is_not_enrolled(floor):
         (floor.join("EGM-1", name="petit"), RefusalReason.UNKNOWN_LEVEL),
         (floor.join("EGM-9"), RefusalReason.UNKNOWN_MACHINE),
     ):
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, Refusal)
         assert answer.reason is reason
     joined = floor.join("EGM-1")
     assert (joined.increment, joined.counted) == (Fraction(1, 300), 0)
@@ -189,12 +189,14 @@ def _claim(**changes):
 
 
 def _commit(**changes):
-    return Commit(
+    return PaymentReport(
         **{"machine": "EGM-1", "level": "grand", "claim": "c1", "amount_cents": 1_000_00, **changes}
     )
 
 
-JOIN = Join(machine="EGM-9", nonce="n", levels=(LevelEnrolment(level="grand", stake_cents=STAKE, odds=ODDS),))
+JOIN = EnrolmentRequest(
+    machine="EGM-9", nonce="n", levels=(LevelEnrolment(level="grand", stake_cents=STAKE, odds=ODDS),)
+)
 
 
 @pytest.mark.requirement("I-15")
@@ -282,8 +284,8 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     for award in (first, second):
         again = floor.claim(award.machine, award.claim, 1)
         assert again == award
-        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
-        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
+        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
+        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
     assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.read_win_register()] == [
         ("EGM-2", 1, 1_000_00),
         ("EGM-1", 2, 1_000_00),
@@ -368,7 +370,7 @@ def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     floor.controller.open_levels([changed])
     assert floor.record().level.terms == shown_terms
     before = floor.record().level.current
-    assert isinstance(floor.give("EGM-1", 1), Counted)
+    assert isinstance(floor.give("EGM-1", 1), ContributionCount)
     assert floor.record().level.current - before == STAKE * shown_terms.increment
     floor.claim("EGM-1", "c1", 1)
     assert (floor.record().level.terms, floor.record().level.shown_cents) == (changed.terms, 2_000_00)
@@ -383,7 +385,7 @@ def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(f
     moved = floor.controller.close_level("grand", "petit")
     assert moved == held.current + held.hidden
     assert floor.record("petit").level.current == 50_00 + moved
-    assert isinstance(floor.give("EGM-1", 2), Counted)  # made before, heard of now
+    assert isinstance(floor.give("EGM-1", 2), ContributionCount)  # made before, heard of now
     late = floor.claim("EGM-1", "c1", 2)
     assert late.amount_cents == 1_000_00  # what it showed at its end
     assert floor.claim("EGM-1", "c1", 2) == late
@@ -569,7 +571,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
         floor.give("EGM-1", sequence)
     before = floor.record()
     for _ in range(2):
-        assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), Closed)
+        assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), ClaimClosure)
     assert floor.record() == before
     ((held),) = _held(floor.controller)
     (hit,) = floor.controller.read_win_register()

@@ -20,10 +20,10 @@ from egm.progressive.messages import (
     INTEGER_MAX,
     Award,
     Contribution,
-    Counted,
+    ContributionCount,
     ProgressiveMessageError,
+    Refusal,
     RefusalReason,
-    Refused,
     decode_controller_message,
     decode_machine_message,
     encode,
@@ -83,10 +83,10 @@ def test_extreme_messages_are_answered_and_change_no_level(floor):
     before = floor.record().level
     for message in EXTREME:
         (answer,) = _say(floor, **message)
-        assert isinstance(answer, Refused) or message["type"] == "join"
+        assert isinstance(answer, Refusal) or message["type"] == "join"
         assert decode_controller_message(encode(answer)) == answer
         assert floor.record().level == before
-    assert isinstance(floor.give("EGM-1", 1), Counted)
+    assert isinstance(floor.give("EGM-1", 1), ContributionCount)
     floor.controller.check()
 
 

@@ -14,7 +14,14 @@ from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
-from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Contribution,
+    EnrolmentRequest,
+    LevelEnrolment,
+    RefusalReason,
+)
 from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
@@ -47,7 +54,7 @@ class Machine:
         self.made = 0
         self.level = definition.id
         wanted = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
-        self.say(Join(machine="EGM-1", nonce="n", levels=(wanted,)))
+        self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))
 
     def say(self, message):
         (answer,) = self.controller.take([ReceivedMessage("EGM-1", message)])

@@ -14,12 +14,12 @@ from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Award,
     Claim,
-    Closed,
-    Commit,
+    ClaimClosure,
     Contribution,
-    Counted,
-    Join,
+    ContributionCount,
+    EnrolmentRequest,
     LevelEnrolment,
+    PaymentReport,
     RefusalReason,
     decode_controller_message,
     encode,
@@ -68,7 +68,7 @@ class Floor:
         wanted = LevelEnrolment(
             **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
         )
-        return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))
+        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(wanted,)))
 
     def contribution(self, machine, sequence):
         return Contribution(machine=machine, level="luck", sequence=sequence, wager_cents=STAKE, amount=SHARE)
@@ -92,7 +92,8 @@ class Floor:
     def commit(self, machine, won, way="credit"):
         cents = 0 if way == "void" else won.amount_cents
         return self.tell(
-            machine, Commit(machine=machine, level="luck", claim=won.claim, amount_cents=cents, way=way)
+            machine,
+            PaymentReport(machine=machine, level="luck", claim=won.claim, amount_cents=cents, way=way),
         )
 
 
@@ -132,7 +133,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     for again in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
         assert again.won == (won,)
         assert decode_controller_message(encode(again)) == again
-    assert isinstance(floor.commit(winner, won), Closed)
+    assert isinstance(floor.commit(winner, won), ClaimClosure)
     assert floor.join(winner).won == ()
     (hit,) = floor.controller.read_win_register()
     assert (hit.machine, hit.after, hit.paid_cents, hit.combination) == (
@@ -272,7 +273,9 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     rows = store.run("SELECT record FROM prize WHERE level = 'luck' ORDER BY number")
     shown = json.loads(rows[-1][0])
     assert (shown["claim"], MysteryTrigger.from_json(shown["trigger"]).commitment) == ("", luck.commitment)
-    assert isinstance(floor.give("EGM-1"), Counted)  # made before, heard of now: it goes on to the other
+    assert isinstance(
+        floor.give("EGM-1"), ContributionCount
+    )  # made before, heard of now: it goes on to the other
     floor.controller.check()
 
 

@@ -13,7 +13,14 @@ from test_controller import level
 from egm.progressive.display import LevelStatus
 from egm.progressive.feeder import LinkedLevelFeeder
 from egm.progressive.level import Level
-from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Join, LevelEnrolment, Value
+from egm.progressive.messages import (
+    FALLS_AHEAD_MAX,
+    INTEGER_MAX,
+    SILENT_NS,
+    EnrolmentRequest,
+    LevelEnrolment,
+    LevelValue,
+)
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, ReceivedMessage
@@ -212,7 +219,7 @@ def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
 
 
 def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
-    return Value(level="TOP", sequence=sequence, time_utc=time, amount_cents=cents, falls=falls, run=run)
+    return LevelValue(level="TOP", sequence=sequence, time_utc=time, amount_cents=cents, falls=falls, run=run)
 
 
 def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends():
@@ -240,7 +247,9 @@ def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_pat
         seen = LevelEnrolment(
             level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
         )
-        house.controller.take([ReceivedMessage("A", Join(machine="A", nonce="n", levels=(seen,)))])
+        house.controller.take(
+            [ReceivedMessage("A", EnrolmentRequest(machine="A", nonce="n", levels=(seen,)))]
+        )
     record = house.record
     assert (record.falls, record.fell_by, record.level.shown_cents) == (8, "correction", 1500)
     with house.controller.open_read_session() as session:

@@ -17,7 +17,14 @@ from rigs.moments import stated_now
 from egm.config.levels import Kind
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
-from egm.progressive.messages import Claim, Contribution, Join, LevelEnrolment, LevelWin, Value
+from egm.progressive.messages import (
+    Claim,
+    Contribution,
+    EnrolmentRequest,
+    LevelEnrolment,
+    LevelValue,
+    LevelWin,
+)
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
@@ -34,7 +41,9 @@ NAMES = {"en": "Grand Harbour", "fr": "Grand Port"}
 
 
 def told(sequence, cents, falls=0, level="grand"):
-    return Value(level=level, sequence=sequence, time_utc="", amount_cents=cents, falls=falls, names=NAMES)
+    return LevelValue(
+        level=level, sequence=sequence, time_utc="", amount_cents=cents, falls=falls, names=NAMES
+    )
 
 
 def amount(sign, now_ns):
@@ -237,7 +246,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
         if step == "wager":
             enrol = LevelEnrolment(level="grand", stake_cents=25, odds=ODDS)
             give = Contribution(**machine, sequence=1, wager_cents=25, amount=Fraction(5))
-            join = Join(machine="EGM-1", nonce="1", levels=(enrol,))
+            join = EnrolmentRequest(machine="EGM-1", nonce="1", levels=(enrol,))
             controller.take([ReceivedMessage("EGM-1", join), ReceivedMessage("EGM-1", give)])
         elif step == "hit":
             controller.take(

@@ -16,7 +16,7 @@ from test_sign import LEVEL, Eye, told
 from egm.links.metrics import MetricsExporter
 from egm.progressive import topics
 from egm.progressive.connection import RECONNECT_SECONDS, build_tls_context, keep_connected
-from egm.progressive.messages import Join, LevelEnrolment, ProgressiveMessageError
+from egm.progressive.messages import EnrolmentRequest, LevelEnrolment, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
@@ -265,7 +265,9 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
         wanted = LevelEnrolment(
             level="grand", stake_cents=LEVEL.stake_and_odds.stake_cents, odds=LEVEL.stake_and_odds.odds
         )
-        controller.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(wanted,)))])
+        controller.take(
+            [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))]
+        )
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])
     assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output
     assert re.search(r"EGM-2 +never", shown.output)

@@ -26,7 +26,7 @@ from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payl
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.link import ControllerLink
-from egm.progressive.messages import Contribution, Value, encode
+from egm.progressive.messages import Contribution, LevelValue, encode
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
@@ -106,7 +106,7 @@ def _taken(store: Store, machines: int) -> float:
             ReceivedMessage(name, message) for name, link in links.items() for message in link.take_messages()
         ]
         for reply in controller.take(said):
-            assert not isinstance(reply, Value)  # those are published, not replied
+            assert not isinstance(reply, LevelValue)  # those are published, not replied
             links[reply.machine].process_message(reply, time.monotonic_ns())
 
     for name, link in links.items():

@@ -24,7 +24,7 @@ from egm.progressive.link import (
     News,
     PaymentRecorded,
 )
-from egm.progressive.messages import Claim, Commit, Contribution, FromController, Won
+from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport, WonPrize
 from egm.progressive.pools import ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 
@@ -104,7 +104,7 @@ class SimulatedMachine:
             self.link.report_payment(self._create_commit(name, hit.paid_cents), claim, self._now_ns())
             return
         if hit.trigger is not None:
-            self.link.open_claim(claim, self._now_ns())
+            self.link.open_mystery_claim(claim, self._now_ns())
             self._pay_hit(name, hit)
             return
         self.link.open_hit_claim(claim, self._now_ns())
@@ -166,8 +166,8 @@ class SimulatedMachine:
             shown_cents=hit.shown_cents,
         )
 
-    def _create_commit(self, name: str, cents: int) -> Commit:
-        return Commit(machine=self._serial, level=self._pool.id, claim=name, amount_cents=cents)
+    def _create_commit(self, name: str, cents: int) -> PaymentReport:
+        return PaymentReport(machine=self._serial, level=self._pool.id, claim=name, amount_cents=cents)
 
     # ------------------------------------------------------------------ carrier listener
     async def run(self) -> None:
@@ -254,7 +254,7 @@ class SimulatedMachine:
                 hit.closed, hit.was_resent = False, True
                 self._resume_hit(name, hit)
 
-    def _handle_mystery_win(self, won: Won) -> None:
+    def _handle_mystery_win(self, won: WonPrize) -> None:
         """Record a wager that won by the controller's decision, then pay it. A repeat changes nothing."""
         hit = self.memory.hits.get(won.claim)
         if hit is None:
@@ -274,7 +274,7 @@ class SimulatedMachine:
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
             self.memory.complaints.append(f"{won.claim}: {won.amount_cents} in addition")
         if not hit.closed:
-            self.link.open_claim(self._create_claim(won.claim, hit), self._now_ns())
+            self.link.open_mystery_claim(self._create_claim(won.claim, hit), self._now_ns())
             self._pay_hit(won.claim, hit)
 
     def _pay_hit(self, name: str, hit: Hit) -> None:

@@ -1,17 +1,17 @@
 """Check every published value of a level against the previous one, as a sign receives them."""
 
-from egm.progressive.messages import LevelWin, Value
+from egm.progressive.messages import LevelValue, LevelWin
 
 
 class ValueChecker:
     """Compares each published value of a level with the previous one."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Value] = {}
+        self._last: dict[str, LevelValue] = {}
         self._highest: dict[tuple[str, int], int] = {}
         self.value_count = 0
 
-    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+    def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
         """Check a value; return its contradiction, or an empty string. Values that arrive late are ignored."""
         del now_ns, retained
         last = self._last.get(value.level)

@@ -90,7 +90,7 @@ class World:
             self.folder.root / SECOND_FOLDER / MACHINE_LOCK_FILE_NAME,
         }
         salts = random.Random(dice.randbytes(8))  # noqa: S311
-        self._digest = partial(PinDigest.of, cost=_PIN_COST, random_bytes=salts.randbytes)
+        self._digest = partial(PinDigest.from_pin, cost=_PIN_COST, random_bytes=salts.randbytes)
         self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = SimulatedMedium(random.Random(dice.randbytes(8)))  # noqa: S311

@@ -20,19 +20,19 @@ from egm.progressive.messages import (
     DETAIL_MAX,
     Award,
     Claim,
-    Closed,
-    Commit,
+    ClaimClosure,
     Contribution,
-    Counted,
+    ContributionCount,
+    EnrolmentAccepted,
+    EnrolmentRequest,
     FromController,
     FromMachine,
-    Join,
-    Joined,
     LevelEnrolment,
+    LevelValue,
     LevelWin,
+    PaymentReport,
+    Refusal,
     RefusalReason,
-    Refused,
-    Value,
 )
 from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
@@ -161,13 +161,13 @@ class Controller:
                 )
             ]
         match message:
-            case Join():
+            case EnrolmentRequest():
                 return [self._enrol_in_level(session, message, enrolment) for enrolment in message.levels]
             case Contribution():
                 return [self._count_contribution(session, message)]
             case Claim():
                 return [self._award_claim(session, message)]
-            case Commit():
+            case PaymentReport():
                 return [self._record_payment(session, message)]
 
     def record_invalid_message(self, sender: str, text: str) -> None:
@@ -176,7 +176,9 @@ class Controller:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
-    def _enrol_in_level(self, session: Session, join: Join, enrolment: LevelEnrolment) -> FromController:
+    def _enrol_in_level(
+        self, session: Session, join: EnrolmentRequest, enrolment: LevelEnrolment
+    ) -> FromController:
         """Enrol a machine in a level; refuse it if the game's stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
@@ -207,7 +209,7 @@ class Controller:
         if last_counted is None:
             session.store_last_counted(join.machine, enrolment.level, 0)
             session.note(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
-        return Joined(
+        return EnrolmentAccepted(
             machine=join.machine,
             nonce=join.nonce,
             level=enrolment.level,
@@ -225,13 +227,13 @@ class Controller:
     def _refuse_enrolment(
         self,
         session: Session,
-        join: Join,
+        join: EnrolmentRequest,
         enrolment: LevelEnrolment,
         reason: RefusalReason,
         refusal_reason: str,
     ) -> FromController:
         """Record why a machine may not enrol in a level, and return the refusal."""
-        refusal = Refused(
+        refusal = Refusal(
             machine=join.machine,
             reason=reason,
             of="join",
@@ -288,7 +290,7 @@ class Controller:
             session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
             self._books.add_contribution(session, record, contribution)
         mystery = record.level.terms.is_mystery
-        return Counted(
+        return ContributionCount(
             machine=contribution.machine,
             level=contribution.level,
             sequence=max(last_counted, contribution.sequence),
@@ -384,7 +386,7 @@ class Controller:
             if ruled.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
                 self._books.adjust_to_payment(session, hit)
 
-    def _record_payment(self, session: Session, commit: Commit) -> FromController:
+    def _record_payment(self, session: Session, commit: PaymentReport) -> FromController:
         """Record how a machine paid a hit; the award of a void game returns to the level.
 
         If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
@@ -406,16 +408,16 @@ class Controller:
                 session.note(
                     self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
                 )
-            return Closed(machine=commit.machine, claim=commit.claim)
+            return ClaimClosure(machine=commit.machine, claim=commit.claim)
         paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid_hit)
         if commit.way == "void":
             self._books.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._adjust_to_other_payment(session, paid_hit, commit)
-        return Closed(machine=commit.machine, claim=commit.claim)
+        return ClaimClosure(machine=commit.machine, claim=commit.claim)
 
-    def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
+    def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, commit: PaymentReport) -> None:
         """Adjust the level to a payment that differs from the award.
 
         If the payment is implausible, hold it for a ruling instead.
@@ -451,7 +453,7 @@ class Controller:
         if reason is RefusalReason.GAP:
             is_recorded = self._missing_number_by_level.get((message.machine, level)) == following
             self._missing_number_by_level[message.machine, level] = following
-        refusal = Refused(
+        refusal = Refusal(
             machine=message.machine,
             reason=reason,
             of=message.type,
@@ -467,7 +469,7 @@ class Controller:
         return refusal
 
     # ------------------------------------------------------------------ what it says by itself
-    def list_values(self) -> list[Value]:
+    def list_values(self) -> list[LevelValue]:
         """Return a value message for every open level, and store each amount as today's last displayed one (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
@@ -496,11 +498,11 @@ class Controller:
                 continue
             yield LevelWin(level=record.id, machine=hit.machine, amount_cents=hit.amount_cents)
 
-    def _build_value(self, session: Session, record: LevelRecord, now: datetime) -> Value:
+    def _build_value(self, session: Session, record: LevelRecord, now: datetime) -> LevelValue:
         """Return the message that states a progressive level's current value."""
         self._spoken += 1
         prize = session.read_last_prize(record.id) if record.level.terms.is_mystery else None
-        return Value(
+        return LevelValue(
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT_BITS) + self._spoken,
             time_utc=now.isoformat(),
@@ -671,7 +673,7 @@ def _format_odds(odds: Fraction) -> str:
     return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 
 
-def _record_refusal(session: Session, time_text: str, refusal: Refused) -> None:
+def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:
     """Record the refusal of a machine's message as an event of the controller."""
     session.note(
         time_text,

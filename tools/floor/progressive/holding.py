@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.progressive.messages import Claim, Commit
+from egm.progressive.messages import Claim, PaymentReport
 from tools.floor.progressive.frequency import is_improbable
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
 from tools.floor.progressive.store import Session
@@ -60,7 +60,9 @@ def format_payment_id(claim: str) -> str:
     return f"{claim}/payment"
 
 
-def hold_claim(session: Session, held_id: str, message: Claim | Commit, why: str, time_text: str) -> None:
+def hold_claim(
+    session: Session, held_id: str, message: Claim | PaymentReport, why: str, time_text: str
+) -> None:
     """Hold a progressive claim or a payment until staff rule on it."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))

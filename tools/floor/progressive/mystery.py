@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from egm.errors import OperatorError
-from egm.progressive.messages import Won
+from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
 from tools.floor.progressive.secret_store import SecretStore
@@ -101,10 +101,10 @@ class MysteryPrizes:
             turns = session.count_numbered_contributions(level)
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
-    def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
+    def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[WonPrize, ...]:
         """Return the prizes of a level that a machine has won and whose payment it has not reported yet."""
         return tuple(
-            Won(
+            WonPrize(
                 claim=hit.claim,
                 sequence=hit.after,
                 amount_cents=hit.amount_cents,

@@ -6,7 +6,7 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from egm.progressive.messages import Value
+from egm.progressive.messages import LevelValue
 from tools.floor.progressive.signs import SignRecord
 
 #: The possible states of a sign.
@@ -22,7 +22,7 @@ class Readings:
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
-    def take(self, values: Iterable[Value], signs: Iterable[SignRecord], unruled: int) -> None:
+    def take(self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled: int) -> None:
         """Replace all figures by new ones; ``unruled`` is the number of claims and payments that wait for a ruling."""
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]

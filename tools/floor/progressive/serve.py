@@ -24,10 +24,10 @@ from egm.progressive.connection import (
     run_together,
 )
 from egm.progressive.messages import (
-    Counted,
+    ContributionCount,
     FromController,
+    LevelValue,
     ProgressiveMessageError,
-    Value,
     decode_machine_message,
     encode,
 )
@@ -59,7 +59,7 @@ class Service:
         retry_seconds: float = RECONNECT_SECONDS,
         limit_seconds: float = OPERATION_SECONDS_MAX,
         signs: SignBook | None = None,
-        observe: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
+        observe: Callable[[Iterable[LevelValue], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
         """Create the service; ``values_seconds`` is the time between two values of a level, at most 1 s (I-02).
 
@@ -160,8 +160,8 @@ class Service:
 
         Level values are skipped, because :meth:`_publish_levels` publishes them.
         """
-        if not isinstance(answer, Value):
-            qos = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
+        if not isinstance(answer, LevelValue):
+            qos = AT_MOST_ONCE if isinstance(answer, ContributionCount) else AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
     async def _publish_levels(self, line: BrokerLine) -> None:
@@ -184,5 +184,5 @@ def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
 
     For each machine and level, only the last acknowledgement remains.
     """
-    last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
-    return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]
+    last = {(a.machine, a.level): a for a in answers if isinstance(a, ContributionCount)}
+    return [a for a in answers if not isinstance(a, ContributionCount) or last[a.machine, a.level] is a]

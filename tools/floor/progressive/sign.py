@@ -26,9 +26,9 @@ from egm.progressive.connection import (
 )
 from egm.progressive.messages import (
     SILENT_NS,
+    LevelValue,
     LevelWin,
     ProgressiveMessageError,
-    Value,
     decode_controller_message,
 )
 
@@ -58,7 +58,7 @@ class Plate:
 class _Level:
     """A progressive level on a sign: its last value, and the drums' way to it."""
 
-    value: Value
+    value: LevelValue
     start: int
     """The amount on the drums when the last value arrived, in thousandths of a minor unit."""
     changed_ns: int
@@ -90,11 +90,11 @@ class Sign:
     _win_by_level: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
     """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
 
-    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+    def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
         ``retained``: the broker had retained the value, so that it may be old. A value older than the last
-        one is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
+        one is ignored (:meth:`LevelValue.is_after`). A lower amount without a recorded fall is invalid and never
         displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays
         no amount now and the value is of a new run of the controller, the comparison with earlier amounts
         starts again, because that run does not know what signs have displayed.
@@ -170,7 +170,7 @@ class SignMonitor:
 class Listener(Protocol):
     """The interface of a receiver of level values: a sign, or its monitor."""
 
-    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+    def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
         ``retained``: the broker had retained the value, so that it may be old.
@@ -239,6 +239,6 @@ def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str
     if isinstance(value, LevelWin) and str(message.topic) == topics.build_level_win_topic(value.level):
         sign.update_win(value, now_ns)
         return ""
-    if not isinstance(value, Value) or str(message.topic) != topics.build_level_value_topic(value.level):
+    if not isinstance(value, LevelValue) or str(message.topic) != topics.build_level_value_topic(value.level):
         return f"{message.topic}: the message is not a value of the level that its topic names"
     return sign.update_value(value, now_ns, retained=bool(message.retain))

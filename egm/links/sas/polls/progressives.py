@@ -78,8 +78,8 @@ def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | No
 # ---------------------------------------------------------------------------------------------- what was won
 def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
     """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
-    broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
-    wins = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in broadcast_wins.items())
+    broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.UNREAD_BROADCAST_WIN)
+    wins = ((f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{name}", won) for name, won in broadcast_wins.items())
     return sorted(wins, key=lambda item: item[1].entry_sequence)
 
 

@@ -84,7 +84,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     menu.sign_in(Role.MANAGER).fill("tournament_rules").home().fill("tournament_enter")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.TOURNAMENT
-    before, states = live_meters(room), room.machine.memory.get(PlayKey.LAST)
+    before, states = live_meters(room), room.machine.memory.get(PlayKey.LAST_GAME)
     menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     hall.open_play()
@@ -99,7 +99,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     assert hall.fill("tournament_leave") is None
     assert room.state is State.IDLE
     assert live_meters(room) == before
-    assert room.machine.memory.get(PlayKey.LAST) == states
+    assert room.machine.memory.get(PlayKey.LAST_GAME) == states
     assert list(recall.iter_recent_plays(room.journal)) == []
     assert hall.audit() == []
 
