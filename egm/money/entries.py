@@ -51,7 +51,7 @@ class BillIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillNotStacked:
-    """A bill ordered into the box did not reach it, or whether it did is disputed; nothing is credited."""
+    """A bill ordered into the box did not reach it, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
     reason: str = field(metadata=stored_as("why"))
@@ -70,7 +70,7 @@ class TicketIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNotStacked:
-    """A ticket ordered into the box did not reach it, or whether it did is disputed; nothing is credited."""
+    """A ticket ordered into the box did not reach it, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
     number: Masked

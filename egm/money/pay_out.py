@@ -302,7 +302,7 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
 
 
 def is_ticket_disputed(printing: PrintingRecord | None) -> bool:
-    """Return whether the ticket is disputed: it waits for a ruling, or a ruling has declared it void."""
+    """Return whether the print job is a disputed ticket: it waits for a ruling, or a ruling has declared it void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
@@ -369,9 +369,10 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """The payout that was last ordered from the hopper's driver since the machine's start, by its id; empty if none."""
+    """The payout that was last ordered from the hopper's driver since the start of the machine."""
 
     payout_id: str = ""
+    """The id of the payout; empty if none was ordered."""
 
 
 def start_hopper(machine: Machine) -> None:

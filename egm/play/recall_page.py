@@ -220,7 +220,7 @@ def _apply_later_steps(play: Play) -> GameRecord:
 
 
 def _read_step(entry: StoredEntry) -> GameChoice:
-    """Return the record of a later step of a play."""
+    """Return the record in the journal entry of a play's step after the first."""
     return from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
 
 

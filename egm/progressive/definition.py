@@ -221,9 +221,9 @@ def _find_odds(entry: _LevelEntry, terms: LevelTerms, location: str) -> Fraction
 
 
 def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fraction]:
-    """Return the mean number of hits per wager of each part of the level that can be won, by the part.
+    """Return the mean number of hits per wager for each part (share) of the level that can be won separately.
 
-    They are taken from the definition of the entry's game; if it names no game, from the level file.
+    It is taken from the definition of the entry's game; if the entry names no game, from the level file.
     """
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
@@ -245,7 +245,7 @@ def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
 
 
 def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
-    """Return the play of the entry's game for its level: the way in which a wager of the entry's stake can hit it.
+    """Return the data by which the entry's game plays for the level with a wager of the entry's stake.
 
     Raises LevelFileError if no bet of that stake plays for the level, or if the game's terms differ from the
     entry's.

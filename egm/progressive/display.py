@@ -26,7 +26,7 @@ class DisplayedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """The state of a controller's count of this machine's contributions to one progressive level."""
+    """A controller's count of the contributions that this machine has made to one progressive level."""
 
     counted_number: int
     """The number of the last contribution that the controller has counted."""

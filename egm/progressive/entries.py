@@ -23,7 +23,7 @@ from meters import Phase
 from meters.transaction import JSON
 
 POOL_MOVES: Final = PermittedTransfer("pool:*:*", "pool:*:*")
-"""The kinds of transfers that entries about progressive levels may make, by the accounts from which and to which."""
+"""The transfers that entries about progressive levels may make: from which account to which."""
 
 
 # ---------------------------------------------------------------------------------------------- own levels

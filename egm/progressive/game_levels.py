@@ -117,7 +117,7 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
-    """Return the object that collects the changes of the game about to start to the levels that its bet plays for.
+    """Return the object that collects the changes that the game about to start makes to the levels of its bet.
 
     The sums of the machine's own levels are verified first (A-03). Raises :class:`LevelDefectiveError` if they
     do not agree: the machine must then stop.
@@ -130,7 +130,10 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
 
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
-    """Return the object that collects the changes of an open game's next step; it contributes nothing more."""
+    """Return the object that collects an open game's changes to its levels in its next step.
+
+    The levels receive no further contribution.
+    """
     pools = {
         level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pool_by_level.items()
     }
@@ -281,7 +284,7 @@ def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
 
 
 def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
-    """Return a recorded hit of a game, with its amount, or None while that is not locked."""
+    """Return a recorded hit of a game as a :class:`GameHit`; its amount is None until the controller has locked it."""
     record = (
         None
         if hit.claim_id is None

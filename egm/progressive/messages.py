@@ -40,7 +40,7 @@ from egm.validation import format_first_error
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """The size of the longest message that is accepted, in bytes."""
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest integer that a message may contain: the largest that both databases can store."""
+"""The largest integer that a message may contain: the largest that the databases of both ends can store."""
 #: Longest explanation in a refusal, in characters.
 DETAIL_MAX: Final = 500
 _COMBINATION_MAX: Final = 200
@@ -171,11 +171,7 @@ class WonPrize(_Message):
 
 
 class EnrolmentAccepted(_Message):
-    """The controller's reply that it accepts the machine's contributions to ``level``.
-
-    Reply fields that a machine does not know make it reject the message; so a machine that does not know
-    ``shares`` feeds no level that has them.
-    """
+    """The controller's reply that it accepts the machine's contributions to ``level``."""
 
     type: Literal["joined"] = "joined"
     machine: MachineId
@@ -193,7 +189,11 @@ class EnrolmentAccepted(_Message):
     won: tuple[WonPrize, ...] = ()
     """The machine's mystery prizes whose payment it has not confirmed."""
     shares: dict[str, Rational] = {}
-    """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager."""
+    """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager.
+
+    A machine of an earlier version does not know this field: it rejects the message, and so feeds no such
+    level.
+    """
 
 
 SILENT_NS: Final = 5_000_000_000
@@ -202,7 +202,10 @@ SILENT_NS: Final = 5_000_000_000
 A controller normally sends twice a second.
 """
 FALLS_AHEAD_MAX: Final = 1_000_000
-"""The most falls of a level's amount that one end can have missed; a larger number is implausible."""
+"""The most decreases of a level's amount of which a machine or its controller can have missed the messages.
+
+A count that is further ahead is refused as implausible.
+"""
 
 
 def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:

@@ -50,7 +50,7 @@ class MysteryTrigger:
     step: Fraction
     ceiling_cents: int
     drawn_point: int = field(metadata=stored_as("drawn"))
-    """The drawn point, one of ``point_count``."""
+    """The drawn number, from 0 to ``point_count`` - 1, which determines the secret amount."""
     salt: str
     """The salt of the commitment, hexadecimal."""
 

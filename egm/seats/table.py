@@ -29,7 +29,7 @@ _BETS_NOT_ACCEPTED_NOTICE: Final = Notice(code="bets_not_taken", severity="warni
 
 
 class TableEvent(EventName):
-    """An event at a table shared by several positions."""
+    """The types of the events at a table that several positions share."""
 
     #: Betting on a table is closed.
     NO_MORE_BETS = "no_more_bets"

@@ -142,7 +142,10 @@ class ByPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtMachine(ByPersons):
-    """Base class of entries that state both numbers of the machine: they are used outside it (Monaco art. 19.1)."""
+    """Base class of entries with the machine's serial number and the operator's number for it.
+
+    They are stated because these entries are used outside the machine (Monaco art. 19.1).
+    """
 
     serial: Serial
     operator_number: str
@@ -170,7 +173,7 @@ class ReasonedAct:
     """Base class of entries that state the reason for an act of staff."""
 
     reason: str = field(metadata=stored_as("why"))
-    """The reason."""
+    """The reason that staff gave for what the entry records."""
 
 
 # ---------------------------------------------------------------------------------------------- the roster
@@ -211,7 +214,7 @@ class RosterRenewed:
 
     person: NonBlankText
     witness: NonBlankText
-    """The second of the two people."""
+    """The second of the two people who started the new roster; ``person`` is the first."""
     reason: NonBlankText
 
 

@@ -217,12 +217,15 @@ class ExclusionForm(NoteForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentForm(NoteForm):
-    """A note about an incident: what happened, the management's judgement, and how which officer was informed."""
+    """A note about an incident: what happened, how management judged it, and how the control service was informed."""
 
     what: str = ""
+    """The description of the incident."""
     judgement: str = ""
     informed: str = ""
+    """By which means the control service was informed."""
     officer: str = ""
+    """The officer of the control service who was informed, and when."""
 
     @property
     def is_complete(self) -> bool:

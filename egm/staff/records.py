@@ -43,7 +43,7 @@ class OptionValues:
     """The highest bet that is offered, in minor units."""
     bet_minimum_cents: Count | None = omit_if_default(None)
     game: str | None = omit_if_default(None)
-    """The id of the game that is switched on or off, or one of whose denominations is."""
+    """The id of the game that is switched on or off, or whose denomination is switched on or off."""
     denomination_cents: str | None = omit_if_default(None)
     """The denomination that is switched on or off, in minor units; None: the whole game is."""
     on: Literal["yes", "no"] | None = omit_if_default(None)

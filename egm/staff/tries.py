@@ -55,7 +55,7 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
 
 
 def restart_lock_outs(machine: Machine) -> None:
-    """At power-up, restart each lock of staff numbers with the time that was left."""
+    """At power-up, lock the staff numbers that were locked before again, for the seconds that were left."""
     for key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 

@@ -33,7 +33,7 @@ class GameInProgress:
     """The open game in memory, rebuilt from the journal after a restart."""
 
     conversation: Any = None
-    """The open game as an object, played up to its pending decision or its outcome."""
+    """The GameConversation of the open game, played up to its pending decision or its outcome."""
     record: GameRecord | None = None
     """The record of the open game, or of the game last read from the journal."""
 
