@@ -14,7 +14,7 @@ _PUSH_PRIZE: Final = "push"
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
-    """Return the awards that are rarer than the limits allow without display, rarest first.
+    """Return the awards with odds longer than ``limits``, which must be displayed, rarest first.
 
     An award with the same odds in several ways to bet is listed once, with their costs in credits. ``bets``
     must be analysed with their prizes. The odds are exact, rounded to whole games.

@@ -46,9 +46,10 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
 
 
 def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | UnreplayableGame":
-    """Return the open game replayed from its record; a decided one that cannot be replayed, as recorded.
+    """Return the open game replayed from its record.
 
-    Raises one of :data:`REPLAY_ERRORS` if an undecided game cannot be replayed.
+    A decided game that cannot be replayed is returned as an :class:`UnreplayableGame` with its recorded
+    outcome. Raises one of :data:`REPLAY_ERRORS` if an undecided game cannot be replayed.
     """
     try:
         return replay_game(find_definition(machine, game.game), game)

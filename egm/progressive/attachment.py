@@ -148,9 +148,9 @@ class ProgressiveLinkService:
         )
 
     def find_last_decided_number(self, pool: str) -> int:
-        """Return the number of the last contribution to a mystery level of which it is known whether it won.
+        """Return the number of the last contribution to a mystery level that is known to have won or not.
 
-        0 if none is. Contributions are numbered from 1 in each level.
+        0 if that is known of none. Contributions are numbered from 1 in each level.
         """
         return self._last_decided_sequences.get(pool, 0)
 
@@ -362,7 +362,7 @@ class ProgressiveLinkService:
                 del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:
-        """Store the number of the last contribution to a mystery level of which it is known whether it won.
+        """Store the number of the last contribution to a mystery level that is known to have won or not.
 
         A game that waits for this result may then end.
         """

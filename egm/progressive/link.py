@@ -436,7 +436,7 @@ class ControllerLink:
     def _handle_award(self, message: Award, now_ns: int) -> None:
         """Process the amount that the controller has locked for a claim.
 
-        If no such claim is open, add it to the news too, unless it is a late repeat.
+        If no such claim is open, record a complaint about the controller, unless it is a late repeat.
         """
         entry = self._open_claims.get(message.claim)
         if entry is None:

@@ -185,7 +185,7 @@ def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) 
 
 
 def _build_turn_key(game: GameRecord) -> str:
-    """Return the key of a game's pending decision among those of the table.
+    """Return the key under which the table stores a game's pending decision.
 
     It is the round id; for a decision that each seat makes for itself, the play id.
     """

@@ -177,10 +177,10 @@ def iter_last_sheets(
 def _build_sheet(
     start: StoredEntry, lines: Iterable[SheetLine], end: StoredEntry | None
 ) -> InterventionSheet:
-    """Return the sheet of an intervention.
+    """Return the sheet of an intervention from its journal entries.
 
-    ``start`` and ``end`` are its first and last entry, ``lines`` those to list; ``end`` is None while it is
-    open.
+    ``start`` and ``end`` are its first and last entry, ``lines`` the entries that the sheet lists. ``end`` is
+    None while the intervention is open.
     """
     record, closing_record = read_details(start), {} if end is None else read_details(end)
     return InterventionSheet(

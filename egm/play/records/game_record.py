@@ -54,7 +54,7 @@ class LevelContribution:
     wager_cents: Cents
     """The wager of which the contribution is a share, in minor units."""
     contribution_number: Positive | None = omit_if_default(None, key="sequence")
-    """The number of the contribution among this machine's to a controller's level; None for the machine's own level."""
+    """The number of this machine's contribution to a controller's level, from 1; None for the machine's own level."""
     amount: Fraction | None = omit_if_default(None)
     """The exact contribution to a controller's level in minor units; None for the machine's own level."""
 
