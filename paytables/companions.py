@@ -17,23 +17,26 @@ def check_required_bet(spot: Spot, required_id: str, bets: Mapping[str, int]) ->
     amount = format_count(credits_, "credit")
     if credits_ and not required_credits:
         raise WagerError(f"{bet_key}: needs a bet on {required_id!r}, which was not placed")
-    if spot.times is not None and credits_ != spot.times * required_credits:
+    if spot.required_multiple is not None and credits_ != spot.required_multiple * required_credits:
         raise WagerError(
-            f"{bet_key}: {amount} staked; expected {spot.times} times the bet on {required_id!r},"
+            f"{bet_key}: {amount} staked; expected {spot.required_multiple} times the bet on {required_id!r},"
             f" which is {required_credits:,}"
         )
-    if credits_ and spot.share is not None and credits_ * spot.share != required_credits:
+    if credits_ and spot.credits_covered is not None and credits_ * spot.credits_covered != required_credits:
         raise WagerError(
             f"{bet_key}: {amount} staked with {required_credits:,} on {required_id!r};"
-            f" expected one for each {format_count(spot.share, 'credit')}, and a multiple of them on {required_id!r}"
+            f" expected one for each {format_count(spot.credits_covered, 'credit')},"
+            f" and a multiple of them on {required_id!r}"
         )
-    if spot.most_times is not None and credits_ > (most := spot.most_times * required_credits):
+    if spot.required_multiple_max is not None and credits_ > (
+        most := spot.required_multiple_max * required_credits
+    ):
         raise WagerError(f"{bet_key}: {amount} staked; the bet on {required_id!r} allows {most:,} at most")
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
     """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-    dependent_spots = [other for other in spots.values() if other.times is not None]
+    dependent_spots = [other for other in spots.values() if other.required_multiple is not None]
     bets = {spot.id: credits_}
     while True:
         more_bets = dict(bets)
@@ -41,8 +44,10 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
             for required_id, least in _iter_needed_spots(spots, spots[name], staked):
                 more_bets[required_id] = max(more_bets.get(required_id, 0), least)
         for dependent_spot in dependent_spots:
-            if dependent_spot.times is not None and dependent_spot.needs in more_bets:
-                more_bets[dependent_spot.id] = dependent_spot.times * more_bets[dependent_spot.needs]
+            if dependent_spot.required_multiple is not None and dependent_spot.required_spot in more_bets:
+                more_bets[dependent_spot.id] = (
+                    dependent_spot.required_multiple * more_bets[dependent_spot.required_spot]
+                )
         if more_bets == bets:
             return {name: bets[name] for name in spots if name in bets}
         bets = more_bets
@@ -51,7 +56,9 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
 def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:
     """Return, for each open spot, the total cost in credits of its minimum bet with all bets that it requires."""
     return {
-        sum(find_smallest_bets_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open
+        sum(find_smallest_bets_with(spots, spot, spot.bet_min).values())
+        for spot in spots.values()
+        if spot.accepts_bets
     }
 
 
@@ -60,10 +67,10 @@ def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> 
 
     Nothing is yielded if the bet requires none.
     """
-    if spot.needs is None:
+    if spot.required_spot is None:
         return
-    required_spot = spots[spot.needs]
-    least = max(required_spot.least, credits_ * (spot.share or 0))
-    if (times := spot.times or spot.most_times) is not None:
+    required_spot = spots[spot.required_spot]
+    least = max(required_spot.bet_min, credits_ * (spot.credits_covered or 0))
+    if (times := spot.required_multiple or spot.required_multiple_max) is not None:
         least = max(least, -(-credits_ // times))
-    yield required_spot.id, -(-least // required_spot.step) * required_spot.step
+    yield required_spot.id, -(-least // required_spot.bet_step) * required_spot.bet_step

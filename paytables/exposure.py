@@ -22,22 +22,24 @@ def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, cre
     total. Of spots that exclude each other, the one with the higher stake counts.
     """
     ids = {spot.id for spot in spots}
-    excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excludes)), None)
+    excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excluded_spots)), None)
     if excluding is not None:
-        choices = (_remove_spots(spots, set(excluding.excludes)), _remove_spots(spots, {excluding.id}))
+        choices = (_remove_spots(spots, set(excluding.excluded_spots)), _remove_spots(spots, {excluding.id}))
         return max(find_highest_stake(choice, table_max_credits, credits_) for choice in choices)
-    can_stakes_be_added = any(spot.reserve or spot.optional for spot in spots)
+    can_stakes_be_added = any(spot.reserve_per_credit or spot.optional_per_credit for spot in spots)
     max_credits = (
         credits_ if can_stakes_be_added or table_max_credits is None else min(credits_, table_max_credits)
     )
     return _ReachableStakes(
-        [spot for spot in spots if not spot.added], max(max_credits, 0)
+        [spot for spot in spots if not spot.added_bet_multiples], max(max_credits, 0)
     ).find_highest_sum()
 
 
 def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot]:
     """Return the spots that are not removed and do not require, directly or indirectly, a bet on a removed spot."""
-    remaining_spots = [spot for spot in spots if spot.id not in removed_ids and spot.needs not in removed_ids]
+    remaining_spots = [
+        spot for spot in spots if spot.id not in removed_ids and spot.required_spot not in removed_ids
+    ]
     return (
         remaining_spots
         if len(remaining_spots) == len(spots)
@@ -63,14 +65,14 @@ class _ReachableStakes:
         """
         dependent_spots: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
-            if spot.needs is not None and len(self._find_cycle(spot)) == 1:
-                dependent_spots[spot.needs].append(spot)
+            if spot.required_spot is not None and len(self._find_cycle(spot)) == 1:
+                dependent_spots[spot.required_spot].append(spot)
         return dependent_spots
 
     def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
         """Return the spots that require bets on one another in a circle through ``spot``; else only ``spot``."""
         cycle = [spot.id]
-        while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
+        while (needs := self.spots[cycle[-1]].required_spot) is not None and needs not in cycle:
             cycle.append(needs)
         return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
@@ -78,13 +80,13 @@ class _ReachableStakes:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
         sums: Sums = 1
         cycles = {self._find_cycle(spot) for spot in self.spots.values()}
-        for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].most for name in cycle)):
+        for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].bet_max for name in cycle)):
             members = [self.spots[name] for name in cycle]
-            if len(members) == 1 and members[0].needs is not None:
+            if len(members) == 1 and members[0].required_spot is not None:
                 continue  # its bets are added with those on the spot that it requires
             joint_sums: Sums = 1
             for member in members:
-                joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.most))
+                joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.bet_max))
             sums = self._add_sums(sums, 1 | joint_sums)
             if sums >> self._limit_mask.bit_length() - 1:
                 break  # the limit is reached
@@ -96,7 +98,9 @@ class _ReachableStakes:
         Dependent bets are those that require a bet on the spot.
         """
         cached = self._sums_by_spot.setdefault(spot.id, [0])
-        bets = range(spot.least, min(spot.most, max_bet, self._limit_mask.bit_length()) + 1, spot.step)
+        bets = range(
+            spot.bet_min, min(spot.bet_max, max_bet, self._limit_mask.bit_length()) + 1, spot.bet_step
+        )
         cached += accumulate(
             (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
             or_,
@@ -109,20 +113,24 @@ class _ReachableStakes:
 
         Totals are in credits, ``credits_`` is the bet itself.
         """
-        staked = (1 + spot.reserve) * credits_
-        sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
+        staked = (1 + spot.reserve_per_credit) * credits_
+        sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional_per_credit * credits_)
         for dependent_spot in self._spots_by_required_spot[spot.id]:
             sums = self._add_sums(sums, self._find_dependent_sums(dependent_spot, credits_))
         return sums & self._limit_mask
 
     def _find_dependent_sums(self, spot: Spot, needed: int) -> Sums:
         """Return the possible total stakes on ``spot`` if ``needed`` credits are on the spot that it requires."""
-        if spot.times is not None:
-            return self._find_bet_sums(spot, spot.times * needed)
-        if spot.share is not None:
-            return 1 if needed % spot.share else 1 | self._find_bet_sums(spot, needed // spot.share)
+        if spot.required_multiple is not None:
+            return self._find_bet_sums(spot, spot.required_multiple * needed)
+        if spot.credits_covered is not None:
+            return (
+                1
+                if needed % spot.credits_covered
+                else 1 | self._find_bet_sums(spot, needed // spot.credits_covered)
+            )
         return 1 | self._find_sums_up_to(
-            spot, spot.most if spot.most_times is None else spot.most_times * needed
+            spot, spot.bet_max if spot.required_multiple_max is None else spot.required_multiple_max * needed
         )
 
     def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:

@@ -501,7 +501,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     remarks = [*game.rules.list_remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
     #: Odds behind a line bet pay true odds, and are never bet alone.
     required_spots = {
-        name for spot in game.rules.list_spots() if spot.needs for name in (spot.id, spot.group)
+        name for spot in game.rules.list_spots() if spot.required_spot for name in (spot.id, spot.group)
     }
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:

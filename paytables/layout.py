@@ -130,6 +130,16 @@ class Limits(Strict):
     )
     """The largest multiple of the required bet that this bet may be; None: no limit."""
 
+    def build_spot_fields(self) -> dict[str, Any]:
+        """Return the limits as fields of :class:`Spot`, by field name."""
+        return {
+            "bet_min": self.least,
+            "bet_max": self.most,
+            "bet_step": self.step,
+            "worth_cents": self.worth_cents,
+            "required_multiple_max": self.most_times,
+        }
+
     @model_validator(mode="after")
     def _check_limits(self) -> "Limits":
         """Refuse limits that no bet can meet exactly."""
@@ -323,9 +333,9 @@ class TableLayout:
         Raises :class:`WagerError`.
         """
         for spot in self.spots:
-            if spot.needs is not None:
-                companions.check_required_bet(spot, spot.needs, bets_after)
-            other = next((each for each in spot.excludes if bets_after.get(each)), None)
+            if spot.required_spot is not None:
+                companions.check_required_bet(spot, spot.required_spot, bets_after)
+            other = next((each for each in spot.excluded_spots if bets_after.get(each)), None)
             if other is not None and bets_after.get(spot.id):
                 raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
         total, most = sum(bets_after.values()), self.table.most
@@ -336,7 +346,9 @@ class TableLayout:
 
     def compute_reserve(self, bets: Iterable[Bet]) -> int:
         """Return the most credits that the certified strategy may add to these bets during the round."""
-        return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
+        return ceil(
+            sum((self.by_id[bet.spot].reserve_per_credit * max(bet.credits, 0) for bet in bets), Fraction(0))
+        )
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
         """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
@@ -365,7 +377,7 @@ class TableLayout:
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
-        steps = range(spot.least, spot.most + 1, spot.step)
+        steps = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
         count = bisect_right(
             steps, credits_, key=lambda n: self.round_cost(self.find_smallest_bets_with(spot, n))
         )
@@ -375,7 +387,7 @@ class TableLayout:
         """Return :meth:`find_highest_bet` by spot, computed once; a spot that only a decision adds to is left out."""
         if credits_ not in self._highest_bets_by_credits:
             self._highest_bets_by_credits[credits_] = {
-                spot.id: self.find_highest_bet(spot, credits_) for spot in self.spots if not spot.added
+                spot.id: self.find_highest_bet(spot, credits_) for spot in self.spots if not spot.added_bet_multiples
             }
         return self._highest_bets_by_credits[credits_]
 
@@ -387,7 +399,7 @@ class TableLayout:
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
         # a player without a box bets on the hands of all seats but one
-        spots = [spot for spot in self.spots if spot.hand_of != 0]
+        spots = [spot for spot in self.spots if spot.hand_seat != 0]
         return exposure.find_highest_stake(spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, standing_credits: int) -> int:
@@ -406,16 +418,16 @@ class TableLayout:
             )
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{bet_key}: a bet there may not be taken down")
-        if credits_ > 0 and not spot.open:
+        if credits_ > 0 and not spot.accepts_bets:
             raise WagerError(f"{bet_key}: the spot is closed in the table's current state")
-        if credits_after and not spot.least <= credits_after <= spot.most:
+        if credits_after and not spot.bet_min <= credits_after <= spot.bet_max:
             raise WagerError(
                 f"{bet_key}: would be {format_count(credits_after, 'credit')};"
-                f" {spot.least:,} to {spot.most:,} may be staked"
+                f" {spot.bet_min:,} to {spot.bet_max:,} may be staked"
             )
-        if credits_ % spot.step:
+        if credits_ % spot.bet_step:
             raise WagerError(
-                f"{bet_key}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}"
+                f"{bet_key}: {format_count(credits_, 'credit')}: not a multiple of {spot.bet_step:,}"
             )
         return credits_after
 
@@ -496,7 +508,7 @@ class TableRules(Tableless):
         The result is empty at a table where nothing can be added to a bet during the round.
         """
         spots = self.table_layout.spots
-        if not any(spot.reserve or spot.times for spot in spots):
+        if not any(spot.reserve_per_credit or spot.required_multiple for spot in spots):
             return {}
         return self.table_layout.find_highest_bets(credits_)
 

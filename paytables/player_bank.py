@@ -48,9 +48,9 @@ class PlayerBank(Strict):
             names=self.name.model_dump(),
             odds="1:1",
             terms=_BANK_TERMS_TEXTS,
-            needs=STAKE_SPOT,
-            open=is_open,
-            **self.limits.model_dump(),
+            required_spot=STAKE_SPOT,
+            accepts_bets=is_open,
+            **self.limits.build_spot_fields(),
         )
 
     def format_row(self, code: str) -> str:

@@ -42,7 +42,7 @@ class SeatedRules(TableRules):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: alone, or as one seat of several."""
         accepted = self.build_wager(wager.credits, **wager.options)
-        bets, seat = (*accepted.bets, *accepted.others), accepted.seat
+        bets, seat = (*accepted.bets, *accepted.bets_of_other_seats), accepted.seat
         played_round = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
         return played_round if seat is None else filter_steps_for_seat(played_round, seat)
 

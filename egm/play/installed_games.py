@@ -199,7 +199,7 @@ def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, s
         if (
             staked_spots
             and staked_spots[0] in spots
-            and all(spots[name].needs in staked_spots for name in staked_spots[1:])
+            and all(spots[name].required_spot in staked_spots for name in staked_spots[1:])
         ):
             group = spots[staked_spots[0]].group
             lowest_returns[group] = min(bet.rtp, lowest_returns.get(group, bet.rtp))

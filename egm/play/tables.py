@@ -65,7 +65,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     }
     return (
         standing_credits,
-        tuple(spot.id for spot in spots if not spot.open or spot.id in closed_spots),
+        tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spots),
         felt,
     )
 
@@ -77,7 +77,7 @@ def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator
     """
     own_seat, seats = machine.position.number - 1, machine.position.position_count
     for spot in spots:
-        if spot.hand_of is not None and (spot.hand_of == own_seat or spot.hand_of >= seats):
+        if spot.hand_seat is not None and (spot.hand_seat == own_seat or spot.hand_seat >= seats):
             yield spot.id
 
 
@@ -85,10 +85,10 @@ def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
     """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
     return SpotNow(
         odds=spot.odds,
-        least=spot.least,
-        most=min(spot.most, highest_bets.get(spot.id, spot.most)),
-        step=spot.step,
-        most_times=spot.most_times,
+        least=spot.bet_min,
+        most=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
+        step=spot.bet_step,
+        most_times=spot.required_multiple_max,
     )
 
 

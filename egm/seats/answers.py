@@ -166,7 +166,7 @@ def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> 
     if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.default_option
         return answer
-    staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
+    staked = {bet.seat for bet in (*game.wager.bets, *game.wager.bets_of_other_seats)}
     has_all = all(_find_seat_in_round(table, game, number) is not None for number in staked)
     return ALL_STAKED_CUE if has_all else STAKES_RETURNED_CUE
 

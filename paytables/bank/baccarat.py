@@ -53,9 +53,9 @@ Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "pl
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    Half of a bet on ``pairs`` (*à cheval*) is on the pair of each hand (art. 13.10), so its steps are even. A
-    dragon bonus bet is paid ``pays`` on a natural and ``margins`` on any other win; a tie of two naturals
-    returns its stake. ``three_cards_only`` is the literal reading of art. 13.9.
+    A bet on ``pairs`` (*à cheval*) is half on the pair of the player's hand and half on that of the bank's
+    (art. 13.10), so it must be an even number of credits. A dragon bonus bet is paid ``pays`` on a natural and
+    ``margins`` on any other win; a tie of two naturals returns its stake.
     """
 
     on: Kind
@@ -67,7 +67,10 @@ class BaccaratBet(BankBet):
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
     """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
-    """Whether ``margins`` are paid only if the winning hand has three cards; a natural is paid ``pays`` in any case."""
+    """Whether ``margins`` are paid only if the winning hand has three cards, as art. 13.9 literally says.
+
+    A natural is paid ``pays`` in any case.
+    """
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this baccarat bet may pay."""

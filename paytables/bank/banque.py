@@ -87,9 +87,9 @@ class Banker(Strict):
     """
 
     draws: dict[Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]]
-    """The third cards of a tableau against which the banker draws, by the banker's points; ``-``: it stood."""
+    """The third cards of a tableau against which the banker draws, by the banker's points; ``-``: no third card."""
     against: Literal["either", "both"] = "either"
-    """Whether one tableau is enough, or both must have such a third card."""
+    """``either``: one tableau with such a third card makes the banker draw; ``both``: both must have one."""
 
     @property
     def draw_table(self) -> DrawTable:

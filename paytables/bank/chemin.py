@@ -135,15 +135,15 @@ class BankHoldingTurn:
 
     seat: int = 0
     """The seat that may hold the bank next."""
-    least: int = 0
-    """Credits that the bank must be if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
+    bank_min: int = 0
+    """The least credits of the bank if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
     follower: int | None = None
     """The seat that may cover the whole bank first, because its *banco* lost the last round (art. 11.4)."""
 
     def to_json(self) -> dict[str, object]:
         """Return the turn as the table state stores it."""
         follower = {} if self.follower is None else {"follower": self.follower}
-        return {"seat": self.seat, **({"least": self.least} if self.least else {}), **follower}
+        return {"seat": self.seat, **({"least": self.bank_min} if self.bank_min else {}), **follower}
 
     @classmethod
     def from_json(cls, data: object, seats: int, max_bank_credits: int) -> Self:
@@ -245,7 +245,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that may hold the bank next and the least credits the bank must be, for the screen."""
-        return {"bank": self.turn.seat, "banco": self.turn.least}
+        return {"bank": self.turn.seat, "banco": self.turn.bank_min}
 
     # ------------------------------------------------------------------ as betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
@@ -255,7 +255,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
-            self.arrange_bank_and_hands((*combined.bets, *combined.others))
+            self.arrange_bank_and_hands((*combined.bets, *combined.bets_of_other_seats))
         return combined
 
     def arrange_bank_and_hands(self, bets: Sequence[Bet]) -> CheminCoup:
@@ -310,20 +310,20 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
 
-        Raises WagerError if no seat offers it, or only its holder, with less than the bank that must stand.
+        Raises WagerError if no seat offers to hold the bank, or if its last holder alone offers, and offers too little.
         """
         for seat in self._list_seats_from(self.turn.seat):
             offered_credits = credits_by_spot.get((seat, BANK_SPOT), 0)
-            holds_again = seat == self.turn.seat and self.turn.least > 0
-            if holds_again and offered_credits >= self.turn.least:
-                return seat, self.turn.least
+            holds_again = seat == self.turn.seat and self.turn.bank_min > 0
+            if holds_again and offered_credits >= self.turn.bank_min:
+                return seat, self.turn.bank_min
             if offered_credits and not holds_again:
                 return seat, offered_credits
         if credits_by_spot.get((self.turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
-                f"bets: the bank is below the {format_count(self.turn.least, 'credit')} that must stand",
-                count=self.turn.least,
+                f"bets: the bank is below the {format_count(self.turn.bank_min, 'credit')} that must stand",
+                count=self.turn.bank_min,
             )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
@@ -385,7 +385,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     def _settle(self, bet: Bet, result: int) -> Settlement:
-        """Return the settlement of a bet; ``result`` is 1 if the hand beats the bank, 0 if they tie, -1 if it loses."""
+        """Return the settlement of a bet; ``result`` is 1, 0 or -1 if the bank loses, ties or wins."""
         if not result:
             return push_bet(bet)
         if bet.spot != BANK_SPOT:
@@ -417,8 +417,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round can return to one seat, whether it holds the bank or bets against it.
 
-        A banco is taken of at most twice its amount as the bank, so that the same amount of the stake is
-        covered. If it is not taken, it is returned, and all of the stake may be covered.
+        An offer to cover the bank alone (*banco*) is accepted only if the bank is at most twice its amount. The
+        bank then covers at most the same amount of the seat's ordinary stake. If the offer is not accepted, it
+        is returned, and the whole stake may be covered.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         bank, banco, stake = (stakes.get(name, 0) for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT))
@@ -494,9 +495,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
-    """Return the chances that the hand beats the bank (1), ties (0) or loses (-1), if it draws or stands on five.
+    """Return the chances that the players' hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.
 
-    The outer key is the play of five points: ``draw`` or ``stand``.
+    The outer key is what that hand does with five points: ``draw`` or ``stand``.
     """
     chances_by_answer: dict[str, dict[int, Fraction]] = {}
     for answer, least_standing_points in (

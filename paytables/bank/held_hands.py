@@ -40,7 +40,7 @@ class SeatHandsView:
         return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
 
     def turn_face_up(self, *names: str) -> Iterator[Cue]:
-        """Turn hands face up; yield the animation cues of the cards that the viewer does not see yet."""
+        """Turn the named hands face up; yield the animation cues of the cards that the viewer has not seen."""
         for name in names:
             seen_cards = self._list_seen_cards(name)
             self.face_up.add(name)

@@ -1,10 +1,13 @@
 """The exact probability that two rows of trente et quarante end on the same point, from a full shoe.
 
-A row is dealt until it passes 30. Of the rows that end on 30 + d, ``(n - 1)! / (c1! ... c10!)`` orders of n
-cards times the cards of d and more are possible: any of those may be the last, with any order before it. So
-the cards of each value in both rows are counted value by value, from tens to aces, as the factor ``(1 + t
-x**v + u y**v) ** N`` of a generating function: x and y carry the sums of the rows, t and u their numbers of
-cards. The powers of t and u are packed side by side in one integer, so that a product is a shift.
+A row is dealt until it passes 30. Take n cards, c1 aces up to c10 tens, that sum to 30 + d. The last card is any of
+them with a value of d or more; the cards before it may come in any order. So the row can be dealt in
+``(n - 1)! / (c1! ... c10!)`` orders, times the number of its cards with a value of d or more.
+
+The rows are counted value by value, from tens to aces. The N cards of value v are the factor
+``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the
+second row, those of t and u their numbers of cards. The powers of t and u are packed side by side in one
+integer, so that a product is a shift.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -91,10 +91,10 @@ class BankRules(TableRules, Generic[D]):
                 group=bet.id,
                 names=bet.name.model_dump(),
                 odds=bet.pays.text,
-                needs=bet.needs,
+                required_spot=bet.needs,
                 terms=bet.describe_pay(),
-                reserve=Fraction(self.find_added_stake_factor(bet)),
-                **bet.limits.model_dump(),
+                reserve_per_credit=Fraction(self.find_added_stake_factor(bet)),
+                **bet.limits.build_spot_fields(),
             )
             for bet in self.list_bets()
         )
@@ -140,8 +140,8 @@ class BankRules(TableRules, Generic[D]):
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every bet from a fresh shoe.
 
-        Each is stated at its minimum, and at the stake that returns least. A bet that requires another bet is
-        analysed alone; the figures name the required bet.
+        A bet is analysed at its minimum and, if rounding makes its return depend on the stake, at the stake with
+        the lowest return. A bet that requires another bet is analysed alone; the figures name the required bet.
         """
         bets = tuple(
             self.table_layout.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
@@ -184,10 +184,10 @@ def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
         names=names,
         odds=bet.pays.text,
         terms=bet.describe_pay(),
-        open=False,
-        needs=bet.id,
-        added=("1",),
-        **bet.limits.model_dump(),
+        accepts_bets=False,
+        required_spot=bet.id,
+        added_bet_multiples=("1",),
+        **bet.limits.build_spot_fields(),
     )
 
 

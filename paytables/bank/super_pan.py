@@ -176,7 +176,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def find_better_answer(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the player's better decision, ``draw`` or ``stand``, with a hand of cards of these points.
+        """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
         It is computed for a fresh shoe.
         """

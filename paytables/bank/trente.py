@@ -137,7 +137,7 @@ class TrenteCoup:
 
     points: tuple[int, int] | None
     """The points of black's and red's row; None if the stop card voids the coup."""
-    first_red: bool = False
+    is_first_card_red: bool = False
     """Whether the first card of the coup is red, which decides colour and inverse."""
 
     @property
@@ -146,7 +146,7 @@ class TrenteCoup:
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
         row = ROW_NAMES[self.points[1] < self.points[0]]
-        return frozenset({row, "colour" if self.first_red == (row == "red") else "inverse"})
+        return frozenset({row, "colour" if self.is_first_card_red == (row == "red") else "inverse"})
 
     @property
     def result(self) -> str:
@@ -262,7 +262,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                     else Cue("stop", {"cards": shoe.cards_left})
                 )
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
-        coup = TrenteCoup(points, first_red=is_red(rows["black"][0]))
+        coup = TrenteCoup(points, is_first_card_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)
         bets = list_bets_on_table(self.held_bets, accepted, self.table_layout.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
@@ -331,7 +331,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].least
+            least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].bet_min
             stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURED_SUFFIX: least}
             insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
@@ -368,9 +368,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
 #: One coup of each kind: black or red with colour or inverse, equal rows, the refait.
 _DISTINCT_COUPS: Final = (
     TrenteCoup((31, 32)),
-    TrenteCoup((31, 32), first_red=True),
+    TrenteCoup((31, 32), is_first_card_red=True),
     TrenteCoup((32, 31)),
-    TrenteCoup((32, 31), first_red=True),
+    TrenteCoup((32, 31), is_first_card_red=True),
     TrenteCoup((32, 32)),
     TrenteCoup((_REFAIT_TOTAL, _REFAIT_TOTAL)),
 )
@@ -384,10 +384,10 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
         group="insurance",
         names=words,
         odds=f"{insurance.percent} %",
-        least=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
-        most=bet.limits.most // insurance.credits_covered,
-        needs=bet.id,
-        share=insurance.credits_covered,
+        bet_min=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
+        bet_max=bet.limits.most // insurance.credits_covered,
+        required_spot=bet.id,
+        credits_covered=insurance.credits_covered,
     )
 
 

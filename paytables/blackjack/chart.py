@@ -81,12 +81,12 @@ class TotalsChart:
 
         def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
-            known_hand = table.rounds[0].known[hand]
+            known_hand = table.rounds[0].hand_values[hand]
             return self.find_answer(
                 kind.dealer_up_card,
                 list_card_values(hand),
                 known_hand.best_total,
-                soft=known_hand.soft,
+                soft=known_hand.is_soft,
                 options=options,
             )
 
@@ -97,7 +97,10 @@ class TotalsChart:
 
         Insurance is always declined.
         """
-        if question.kind != "split" or (question.up, list_card_values(question.hand)[0]) not in self.pairs:
+        if (
+            question.kind != "split"
+            or (question.up_card_value, list_card_values(question.hand)[0]) not in self.pairs
+        ):
             return 0
         return len(sums) - 1
 
@@ -224,22 +227,22 @@ class _DealerCardColumn:
 
     def __init__(self, play: StrategyEvaluation, round_: SolvedRound) -> None:
         self.play, self.round = play, round_
-        self.ordered: list[_HandInSearch] = []
+        self.hands_in_order: list[_HandInSearch] = []
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
         self.start_hands = [
             (place, 1 if len(set(list_card_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
-            if round_.known[hand].cards == 2 and hand != PACKED_BLACKJACK
+            if round_.hand_values[hand].cards == 2 and hand != PACKED_BLACKJACK
         ]
         """Every two-card hand except blackjack, with its number of card orders (1 or 2)."""
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
+            have, starts = round_.dealer.card_counts[split.pair - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 places = self._build_hands(branch)
-                starts += [places[hand] for hand in play.list_start_hands(round_.known, branch)]
+                starts += [places[hand] for hand in play.list_start_hands(round_.hand_values, branch)]
             part = Fraction(split.ways, have * (have - 1))
             pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
@@ -247,7 +250,7 @@ class _DealerCardColumn:
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
         }
         """The hands of each softness and total."""
-        for place in self.ordered:
+        for place in self.hands_in_order:
             self.hands_by_total[place.hand_total].append(place)
 
     def _build_hands(self, branch: SplitBranch) -> dict[int, _HandInSearch]:
@@ -255,13 +258,13 @@ class _DealerCardColumn:
 
         A branch is the hands from the first deal, or the hands of a split.
         """
-        known_hands, hands = self.round.known, dict[int, _HandInSearch]()
+        known_hands, hands = self.round.hand_values, dict[int, _HandInSearch]()
         for hand in reversed(branch.tree):
             if known_hands[hand].cards < 2:
                 break
             options = self._compute_answer_values(hand, branch)
             place = _HandInSearch(
-                (known_hands[hand].soft, known_hands[hand].best_total),
+                (known_hands[hand].is_soft, known_hands[hand].best_total),
                 options[STAND],
                 options.get(DOUBLE),
                 options.get(HIT),
@@ -271,7 +274,7 @@ class _DealerCardColumn:
                     hands[child] for _, child in known_hands[hand].hands_after_card if child in hands
                 ]
             hands[hand] = place
-        self.ordered += reversed(hands.values())
+        self.hands_in_order += reversed(hands.values())
         return hands
 
     def _compute_answer_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
@@ -279,7 +282,7 @@ class _DealerCardColumn:
 
         It is averaged over whether the cards are of one suit.
         """
-        hand_value, play = self.round.known[hand], self.play
+        hand_value, play = self.round.hand_values[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.kind, suited=False)
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
@@ -318,7 +321,7 @@ class _DealerCardColumn:
 
     def _count_orders(self, answers: Mapping[HandTotal, Answer], split: set[int]) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
-        for hand in self.ordered:
+        for hand in self.hands_in_order:
             hand.weight = 0
         for hand, orders in self.start_hands:
             hand.weight = orders
@@ -327,7 +330,7 @@ class _DealerCardColumn:
                 split_pair.unsplit_hand.weight -= split_pair.splittable_share
                 for hand in split_pair.start_hands:
                     hand.weight += 1
-        for hand in self.ordered:
+        for hand in self.hands_in_order:
             if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT:
                 for child in hand.next_hands:
                     child.weight += hand.weight

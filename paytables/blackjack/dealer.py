@@ -76,24 +76,26 @@ class Dealer:
     """
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
-        self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
+        self.card_counts = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
-        self.hands = list_final_hands(house, up, self.full)
+        self.hands = list_final_hands(house, up, self.card_counts)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
         self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.hands)
         """The largest number of cards that the dealer can draw after the first one."""
         self.blackjack_card_value = {ACES: TEN, TEN: ACES}.get(up)
         """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
-        self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
+        self._falls = np.zeros((highest, max(self.card_counts) + 1), dtype=np.int64)
         """The falling factorials of the numbers of cards, by number of cards drawn and available."""
         for times in range(highest):
-            for number in range(max(self.full) + 1):
+            for number in range(max(self.card_counts) + 1):
                 value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
         sums: dict[int, int] = defaultdict(int)
         for drawn_counts, ways, _ in self.hands:
-            parts = [compute_falling_factorial(self.full[n], times) for n, times in enumerate(drawn_counts)]
+            parts = [
+                compute_falling_factorial(self.card_counts[n], times) for n, times in enumerate(drawn_counts)
+            ]
             sums[sum(drawn_counts)] += ways * prod(parts)
         if max(sums.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
@@ -105,7 +107,7 @@ class Dealer:
         value. ``total`` is the class of the player's total in each row (STAND_CLASSES). Rounds in which the
         dealer has a blackjack are not counted.
         """
-        remaining = np.array(self.full, dtype=np.int64) - removed
+        remaining = np.array(self.card_counts, dtype=np.int64) - removed
         if (remaining < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
         ways_by_end = np.zeros(

@@ -57,7 +57,7 @@ class HandValue:
     """The number of cards in the hand."""
     best_total: int
     """The highest total of the hand that does not exceed 21."""
-    soft: bool
+    is_soft: bool
     """Whether an ace counts 11 in the best total."""
     hands_after_card: tuple[tuple[int, int], ...]
     """The hand after each card that does not bust it, as (index of the card value, packed hand)."""

@@ -136,7 +136,7 @@ class _NetDistribution:
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts into which a stake is divided, so that every net is a whole number."""
         self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
-        self.first_stake_only = house.hole or house.original_only
+        self.first_stake_only = house.has_hole_card or house.first_stake_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
         """Return the probability of each net of one initial blackjack stake.
@@ -158,7 +158,7 @@ class _NetDistribution:
             for split in round_.splits
             if (round_.up, split.pair, split.dealer_has_pair_rank) in self.strategy.hands_by_pair
         }
-        for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
+        for hand in (hand for hand in round_.tree if round_.hand_values[hand].cards == 2):
             insurance_nets = self._find_insurance_nets(round_.up, hand)
             if hand == _PACKED_BLACKJACK:
                 even = round_.up in self.strategy.even_money_ups
@@ -254,7 +254,7 @@ class _NetDistribution:
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
-            starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
+            starts = dict.fromkeys(self.table.play.list_start_hands(round_.hand_values, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, has_first_stake=has_first_stake
             ).items():
@@ -294,7 +294,7 @@ class _NetDistribution:
                     stakes = self.doubled_stakes if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
                     orders_by_end[hand, bust] += share
-                    for child in (c for _, c in round_.known[hand].hands_after_card if c in tree):
+                    for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
                         orders_by_end[child, bust] -= share
                         count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
@@ -319,7 +319,7 @@ class _NetDistribution:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, has_first_stake=has_first_stake)
-        best, won = round_.known[hand].best_total, stakes * self.unit
+        best, won = round_.hand_values[hand].best_total, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_TOTAL + 1)]
         return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
 
@@ -336,7 +336,10 @@ class _NetDistribution:
     ) -> NetByDealerResult:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
-        return (*(won,) * DEALER_RESULT_COUNT, -int(has_first_stake) * self.unit if self.house.hole else won)
+        return (
+            *(won,) * DEALER_RESULT_COUNT,
+            -int(has_first_stake) * self.unit if self.house.has_hole_card else won,
+        )
 
 
 class _BackedDistribution(_NetDistribution):
@@ -430,7 +433,7 @@ def _iter_net_chances(
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
-    full, dealer = round_.dealer.full, round_.dealer
+    full, dealer = round_.dealer.card_counts, round_.dealer
     removed_counts: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
     fits = (removed_counts <= np.array(full)).all(axis=1)
     removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)

@@ -21,12 +21,12 @@ PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[
 class PairQuestion(NamedTuple):
     """A decision about a two-card blackjack hand: ``split`` or ``insurance``.
 
-    The options of ``insurance`` are no, yes, and (if offered) even money.
+    The options of ``insurance`` are, in this order: no, yes, and even money if it is offered.
     """
 
     kind: str
     """``split`` or ``insurance``."""
-    up: int
+    up_card_value: int
     """The value of the dealer's first card."""
     hand: int
     """The player's two-card hand, packed into one number."""
@@ -46,7 +46,7 @@ class StrategyResult:
     staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
-    """How many hands the strategy makes of each pair."""
+    """How many hands the strategy makes of a pair, by (dealer's first card, pair, whether the first card has its rank)."""
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
     even_money_ups: set[int] = field(default_factory=set)
@@ -98,10 +98,10 @@ class StrategyTable:
 
         The decisions about splits and insurance are recorded in ``result``.
         """
-        values = self.play.evaluate_hands(round_.known, round_.tree, HandSituation(round_.up), choose)
+        values = self.play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
-            if round_.known[hand].cards > 2:
+            if round_.hand_values[hand].cards > 2:
                 continue
             orders = 1 if len(set(list_card_values(hand))) == 1 else 2
             splits = [split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.pair - 1] == hand]
@@ -130,7 +130,7 @@ class StrategyTable:
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
-        pair_cards = round_.dealer.full[splits[0].pair - 1]
+        pair_cards = round_.dealer.card_counts[splits[0].pair - 1]
         orders = pair_cards * (pair_cards - 1)
         mean, staked = unsplit
         for split in splits:

@@ -144,9 +144,9 @@ Asking: TypeAlias = Generator[Step, Choice | None, str]
 class BlackjackRound:
     """A blackjack round in progress.
 
-    It is played for everybody who bets or, with ``seat``, for one seat whose game includes the others' boxes.
-    ``best_play`` is the strategy that gives the advice in the prompts, for a fresh shoe; None: there is no
-    advice.
+    Without ``seat`` it is one game of all seats that bet. With ``seat`` it is the game of that seat alone: the
+    boxes of the other seats are dealt and played too, but their stakes are not settled. ``best_play`` is the
+    strategy whose advice the prompts show, computed for a fresh shoe; None: no advice.
     """
 
     def __init__(
@@ -189,8 +189,8 @@ class BlackjackRound:
         yield from self._settle_side_bets(2)
         for box in self.boxes:
             yield from self._offer_insurance(box)
-        ends = self.house.hole and is_blackjack(self._list_dealer_values(0))
-        if self.house.hole and not ends:
+        ends = self.house.has_hole_card and is_blackjack(self._list_dealer_values(0))
+        if self.house.has_hole_card and not ends:
             yield from self._settle_insurance(0, won=False)
         for box in self.boxes if not ends else ():
             yield from self._play_box(box, draw)
@@ -205,7 +205,7 @@ class BlackjackRound:
         )
 
     def _deal_card(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
-        """Deal a card from the shoe to the hand of that id; yield the animation cue."""
+        """Deal a card from the shoe to the hand with the id ``hand``; yield the animation cue."""
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
         yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
@@ -224,9 +224,9 @@ class BlackjackRound:
         for turn in range(2):
             for box in self.boxes:
                 yield from self._deal_card_to_box(box, box.hands[0], draw)
-            if turn == 0 or self.house.hole:
+            if turn == 0 or self.house.has_hole_card:
                 yield from self._deal_card(draw, DEALER_HAND_ID, self.dealers[0], hidden=turn == 1)
-        self._hidden = self.house.hole
+        self._hidden = self.house.has_hole_card
 
     def _list_dealer_values(self, hand_index: int) -> list[int]:
         """Return the card values of the dealer's hand number ``hand_index``."""
@@ -361,16 +361,16 @@ class BlackjackRound:
             options.append("hit")
             if house.may_double(values, split=hand.is_from_split):
                 options.append("double")
-        if pair and len(box.hands) < (house.ace_hands if aces else house.hands):
+        if pair and len(box.hands) < (house.ace_hands_max if aces else house.hands_max):
             options.append("split")
         return options
 
     def _split_hand(self, box: BettingBox, hand: BlackjackHand) -> Cue:
         """Split a player's hand in two; return the animation cue.
 
-        The first gets its second card next, the other one when it is played.
+        The first of the two hands gets its second card next; the second hand gets it when it is played.
         """
-        aces = hand.values[0] == ACES and self.house.aces_one_card
+        aces = hand.values[0] == ACES and self.house.aces_get_one_card
         second_hand = BlackjackHand(
             f"{box.id}-{len(box.hands) + 1}",
             [hand.cards.pop()],
@@ -398,7 +398,7 @@ class BlackjackRound:
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
-        spares = self.house.original_only and self.up_card_value in {ACES, TEN}
+        spares = self.house.first_stake_only and self.up_card_value in {ACES, TEN}
         yield from _settle_pieces(
             hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
         )
@@ -454,7 +454,7 @@ class BlackjackRound:
         if has_blackjack and hand.is_blackjack:
             yield from _settle_pieces(hand, push_bet, is_bet_against)
         elif has_blackjack:
-            spared = self.house.original_only
+            spared = self.house.first_stake_only
             yield from _settle_pieces(
                 hand,
                 settle_lost_bet,

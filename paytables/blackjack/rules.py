@@ -65,11 +65,11 @@ class BlackjackRules(SeatedRules):
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
         limits, spots = self.definition.main.limits, []
         # the player whose hand it is bets the least at least
-        most = {**limits.model_dump(), "most": limits.most - limits.least}
+        back_limits = {**limits.build_spot_fields(), "bet_max": limits.most - limits.least}
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
-            spot = _build_spot(spot_id, BACK, names, "1:1", most, None)
-            spots.append(replace(spot, excludes=(MAIN,), hand_of=seat))
+            spot = _build_spot(spot_id, BACK, names, "1:1", back_limits, None)
+            spots.append(replace(spot, excluded_spots=(MAIN,), hand_seat=seat))
         return spots
 
     @cached_property
@@ -86,27 +86,42 @@ class BlackjackRules(SeatedRules):
         for n, name in enumerate(ACTIONS[: main.hands]):
             words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_needed_bet(n, box)
-            spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
-            excludes = self._back_spot_ids
+            spot = _build_spot(
+                format_spot_id(name, box), name, words, "1:1", limits.build_spot_fields(), needs
+            )
             spots.append(
-                replace(spot, reserve=self._most_added, optional=self._most_insurance, excludes=excludes)
+                replace(
+                    spot,
+                    reserve_per_credit=self._most_added,
+                    optional_per_credit=self._most_insurance,
+                    excluded_spots=self._back_spot_ids,
+                )
             )
         if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
-            insurance_limits: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
+            insurance_limits: dict[str, Json] = {
+                "bet_min": limits.least // 2,
+                "bet_max": most,
+                "accepts_bets": False,
+            }
             words = self._build_stake_name(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
             spot = _build_spot(
                 format_spot_id(INSURANCE, box), INSURANCE, words, odds, insurance_limits, main_id
             )
-            spots.append(replace(spot, added=("1/2",)))
+            spots.append(replace(spot, added_bet_multiples=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._build_stake_name(side.name, box)
             spot = _build_spot(
-                format_spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id
+                format_spot_id(side.id, box),
+                side.id,
+                words,
+                best.text,
+                side.limits.build_spot_fields(),
+                main_id,
             )
-            spots.append(replace(spot, most_times=1) if side.within_main else spot)
+            spots.append(replace(spot, required_multiple_max=1) if side.within_main else spot)
         return spots
 
     @property
@@ -157,7 +172,7 @@ class BlackjackRules(SeatedRules):
         accepted = super().build_wager(credits_, **options)
         self._check_back_bets(accepted)
         if self.definition.table.most_win is not None:
-            returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.by_seat.items()}
+            returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.bets_by_seat.items()}
             self.table_layout.check_highest_win(returns)
         return accepted
 
@@ -170,8 +185,8 @@ class BlackjackRules(SeatedRules):
         """
         if wager.seat is None and "seats" not in wager.options:
             return
-        on_table = {(bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.others)}
-        for seat, bets in wager.by_seat.items():
+        on_table = {(bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.bets_of_other_seats)}
+        for seat, bets in wager.bets_by_seat.items():
             backed = [spot for spot in self._back_spot_ids if spot in bets]
             for spot in backed:
                 owner = self._back_spot_ids.index(spot)
@@ -203,7 +218,9 @@ class BlackjackRules(SeatedRules):
     def count_seats_needed(self, wager: Wager) -> int:
         """Return how many seats a round of this wager needs: two if it includes a bet on another seat's hand."""
         return (
-            2 if any(spot in bets for bets in wager.by_seat.values() for spot in self._back_spot_ids) else 1
+            2
+            if any(spot in bets for bets in wager.bets_by_seat.values() for spot in self._back_spot_ids)
+            else 1
         )
 
     @property
@@ -240,7 +257,10 @@ class BlackjackRules(SeatedRules):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return an upper bound on the credits that a round may return to a seat, stakes added in play included."""
         return max(
-            map(self._find_highest_return, self.build_wager(wager.credits, **wager.options).by_seat.values())
+            map(
+                self._find_highest_return,
+                self.build_wager(wager.credits, **wager.options).bets_by_seat.values(),
+            )
         )
 
     @cached_property
@@ -387,10 +407,15 @@ class BlackjackRules(SeatedRules):
 
 
 def _build_spot(
-    id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
+    id_: str,
+    group: str,
+    names: Mapping[str, str],
+    odds: str,
+    limits: Mapping[str, Json],
+    required_spot: str | None,
 ) -> Spot:
-    """Return a betting spot with the limits that its definition states."""
-    return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
+    """Return a betting spot; ``limits`` are the fields of :class:`Spot` with its limits, by name."""
+    return Spot(id=id_, group=group, names=names, odds=odds, required_spot=required_spot, **limits)
 
 
 def _number_names(name: Text, index: int, count: int) -> dict[str, str]:

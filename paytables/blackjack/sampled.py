@@ -63,14 +63,19 @@ def sample_rounds(
     place = {hand: n for n, (hand, _) in enumerate(known_hands)}
     next_hands: Ints = np.full((len(known_hands), TEN + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
-        [(hand_value.best_total, hand_value.soft) for _, hand_value in known_hands], dtype=np.int64
+        [(hand_value.best_total, hand_value.is_soft) for _, hand_value in known_hands], dtype=np.int64
     )
     for n, (_, hand_value) in enumerate(known_hands):
         for value, child in hand_value.hands_after_card:
             next_hands[n, value + 1] = place[child]
     numbers = [
-        *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),
-        *(house.hands, house.ace_hands, house.aces_one_card, house.same_rank, unit, hands),
+        *(
+            house.has_hole_card,
+            house.hits_soft_17,
+            house.has_hole_card or house.first_stake_only,
+            house.first_stake_only,
+        ),
+        *(house.hands_max, house.ace_hands_max, house.aces_get_one_card, house.same_rank, unit, hands),
         *(0 if odds is None else int(odds * unit) for odds in pays),
         *(up in house.even_money and play.takes_even_money(up) for up in _BLACKJACK_CARD_VALUES),
         *(
@@ -215,7 +220,7 @@ class _SampledRules(NamedTuple):
     cards_behind_stop: int
     """The number of cards behind the stop card; -1 without a stop card."""
     burned_cards: int
-    """The number of cards discarded after a shuffle, or a mark that the first card gives the number."""
+    """The number of cards discarded after a shuffle; negative: as many as the value of the first card."""
     sevens_hand_index: int
     """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
     suited_hand_index: int

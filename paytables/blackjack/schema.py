@@ -65,23 +65,23 @@ class ExactHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked."""
 
     decks: int
-    hole: bool
+    has_hole_card: bool
     """Whether the dealer looks at a hidden second card before the players act."""
     hits_soft_17: bool
     """Whether the dealer draws to a soft 17."""
-    original_only: bool
+    first_stake_only: bool
     """Whether a dealer's blackjack takes only the first stake of a box."""
     blackjack: Fraction
     """The odds that a blackjack pays."""
-    doubled: frozenset[int]
+    double_totals: frozenset[int]
     """The totals of two cards that may be doubled."""
     double_after_split: bool
     """Whether a hand of a split may be doubled."""
-    hands: int
+    hands_max: int
     """How many hands a pair may become at most, by splits."""
-    ace_hands: int
+    ace_hands_max: int
     """How many hands a pair of aces may become at most, by splits."""
-    aces_one_card: bool
+    aces_get_one_card: bool
     """Whether split aces get only one more card each."""
     same_rank: bool
     """Whether only two cards of one rank, not of one value, may be split."""
@@ -100,7 +100,7 @@ class ExactHouseRules:
             return False
         best, soft = compute_best_total(values)
         counts = {best} if not soft or best == BEST_TOTAL else {best, best - 10}
-        return bool(counts & self.doubled)
+        return bool(counts & self.double_totals)
 
     def should_dealer_draw(self, values: Sequence[int]) -> bool:
         """Return whether the dealer takes another card with a hand of these card values."""

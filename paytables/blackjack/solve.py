@@ -126,13 +126,13 @@ class SolvedRound:
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
-        self.known = list_every_hand(shoe)
-        """Every possible player hand up to 21, with its total."""
-        self._full = pack_counts(self.dealer.full)
-        self.cards = sum(self.dealer.full)
+        self.hand_values = list_every_hand(shoe)
+        """The properties of every possible hand of up to 21, by packed hand."""
+        self._full = pack_counts(self.dealer.card_counts)
+        self.cards = sum(self.dealer.card_counts)
         """The number of cards in the shoe after the dealer's first card."""
-        most = max(hand_value.cards for hand_value in self.known.values())
-        self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.max_drawn_cards)
+        most = max(hand_value.cards for hand_value in self.hand_values.values())
+        self.length = min(self.cards, most + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards)
         """The number of cards dealt in one counted order; no round needs more."""
         self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
         removals: list[tuple[int, int, int]] = [(0, 0, 0)]
@@ -166,7 +166,7 @@ class SolvedRound:
 
     def _find_most_hands(self, pair: int) -> int:
         """Return how many hands a blackjack pair of this value may become at most, by splits."""
-        return self.house.ace_hands if pair == ACES else self.house.hands
+        return self.house.ace_hands_max if pair == ACES else self.house.hands_max
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
         """Return three numbers of ways to deal the rest of a counted order from a shoe of ``cards_left`` cards.
@@ -197,7 +197,7 @@ class SolvedRound:
         """
         splits: list[SplitPair] = []
         for pair in range(ACES, TEN + 1):
-            have = self.dealer.full[pair - 1]
+            have = self.dealer.card_counts[pair - 1]
             if self._find_most_hands(pair) < 2 or have < 2:
                 continue
             if pair < TEN or not self.house.same_rank:
@@ -228,8 +228,8 @@ class SolvedRound:
         start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         full = self._full
         hands = list_hands_holding(self.shoe, start)
-        if pair == ACES and self.house.aces_one_card:
-            hands = [hand for hand in hands if self.known[hand].cards <= 2]
+        if pair == ACES and self.house.aces_get_one_card:
+            hands = [hand for hand in hands if self.hand_values[hand].cards <= 2]
         return [(hand, hand + cards_out) for hand in hands if is_within(hand + cards_out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
@@ -240,7 +240,7 @@ class SolvedRound:
         rows: dict[tuple[int, int], None] = {}
         for pair, missing_cards, _ in shoes:
             for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
-                rows[out_of_shoe, max(self.known[hand].best_total - 16, 0)] = None
+                rows[out_of_shoe, max(self.hand_values[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
@@ -253,11 +253,11 @@ class SolvedRound:
         """
         ways: dict[int, int] = {}
         tree: Tree = {}
-        full, completes = self.dealer.full, self.dealer.blackjack_card_value
+        full, completes = self.dealer.card_counts, self.dealer.blackjack_card_value
         cards = self.cards - (1 + missing_cards if pair else 0)
         for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
             way = ways.get(hand, 0) if tree else 1
-            hand_value = self.known[hand]
+            hand_value = self.hand_values[hand]
             in_all, after, longest = self._weights[cards - hand_value.cards]
             hole = 0
             if completes:
@@ -292,7 +292,7 @@ class SolvedRound:
             if not ways:
                 continue
             same = split.cards_left - missing_cards
-            of_value = self.dealer.full[pair - 1] - 2 - missing_cards
+            of_value = self.dealer.card_counts[pair - 1] - 2 - missing_cards
             for hand, node in shoes[pair, missing_cards].items():
                 if part.unpaired_hand:
                     plain.setdefault(hand, HandNode()).add(
@@ -334,7 +334,7 @@ class StrategyEvaluation:
 
     def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
-        self.first_stake_only = house.hole or house.original_only
+        self.first_stake_only = house.has_hole_card or house.first_stake_only
         """Whether a dealer's blackjack takes only the first stake of a box."""
         bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
         half = 2 if house.insurance is None else 2 * house.insurance.denominator
@@ -353,11 +353,11 @@ class StrategyEvaluation:
 
         If the dealer peeks, those with a dealer's blackjack are not counted.
         """
-        return node.ordinary_ways if self.house.hole else node.ordinary_ways + node.blackjack_ways
+        return node.ordinary_ways if self.house.has_hole_card else node.ordinary_ways + node.blackjack_ways
 
     def _compute_immediate_win_value(self, node: HandNode, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
-        saved = node.first_stake_ways if self.first_stake_only and not self.house.hole else 0
+        saved = node.first_stake_ways if self.first_stake_only and not self.house.has_hole_card else 0
         return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
     def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
@@ -383,11 +383,11 @@ class StrategyEvaluation:
         """
         node, house = tree[hand], self.house
         sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
-        if (hand_value.best_total == BEST_TOTAL and not hand_value.soft) or (
+        if (hand_value.best_total == BEST_TOTAL and not hand_value.is_soft) or (
             hand == _PACKED_THREE_SEVENS and house.sevens is not None
         ):
             return sums_by_answer
-        one_card = kind.split_pair_value == ACES and house.aces_one_card
+        one_card = kind.split_pair_value == ACES and house.aces_get_one_card
         if one_card and hand_value.cards > 1:
             return sums_by_answer
         mean = staked = doubled = 0
@@ -442,8 +442,8 @@ class StrategyEvaluation:
         """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
-            values = self.evaluate_hands(round_.known, branch.tree, branch.kind, choose)
-            for hand in self.list_start_hands(round_.known, branch):
+            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.kind, choose)
+            for hand in self.list_start_hands(round_.hand_values, branch):
                 mean += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
         return mean, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
@@ -459,7 +459,7 @@ class StrategyEvaluation:
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
-        have = round_.dealer.full[split.pair - 1]
+        have = round_.dealer.card_counts[split.pair - 1]
         node = HandNode()
         node.add(
             round_.tree[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], split.ways, split.ways, have * (have - 1)

@@ -34,7 +34,7 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. Orders are those of cards drawn from
     the full shoe without the dealer's first card.
     """
-    full: Ints = np.array(dealer.full, dtype=np.int64)
+    full: Ints = np.array(dealer.card_counts, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
     drawn_counts: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
     for row, (counts, hand_ways, end) in zip(drawn_counts, hands, strict=True):

@@ -77,7 +77,10 @@ class ReplayDraw:
     """The index of the next recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return the next recorded number. Raises :class:`ReplayError` if the game asks for a different one."""
+        """Return the next recorded number.
+
+        Raises :class:`ReplayError` if no recorded number is left, or if its bound or purpose is a different one.
+        """
         if self.position >= len(self.records):
             raise ReplayError(
                 f"draw {self.position} ({purpose}): the record has only {len(self.records)} draws"

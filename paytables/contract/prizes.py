@@ -10,12 +10,12 @@ from paytables.contract.data import Json
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A remark on a part of a game's definition that is legal but may surprise: its key, and what it causes."""
+    """A remark on an entry of a game's definition that is legal but has an effect that its designer may not expect."""
 
     key: str
-    """The key of the definition that the remark is on."""
+    """The key of the entry in the definition."""
     text: str
-    """What the definition causes that may surprise, as a sentence."""
+    """The unexpected effect, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class LevelShare:
     level: str
     """The id of the progressive level."""
     share: Fraction
-    """The part of the level that was won."""
+    """The won part of the level's amount: more than 0 and less than 1."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
@@ -44,9 +44,9 @@ LevelHit: TypeAlias = str | LevelShare
 
 
 def parse_level_hit(data: Json) -> LevelHit:
-    """Return a progressive hit, of a whole level or a part, from its stored form.
+    """Return a progressive hit from its JSON form: the id of a level won whole, or a :class:`LevelShare`.
 
-    Raises KeyError, TypeError or ValueError.
+    Raises KeyError, TypeError or ValueError if ``data`` is neither.
     """
     if isinstance(data, str):
         return data
@@ -55,14 +55,14 @@ def parse_level_hit(data: Json) -> LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelPlay:
-    """What one wager contributes to one progressive level, and how much of the level it may win.
+    """What one wager adds to one progressive level, and its odds of winning the level.
 
-    Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). The secret amount of
-    a mystery level is drawn by the machine or controller that has the level's meter. A level with ``one_price``
-    may be shared by machines.
+    Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). Machines can share a
+    level only if ``one_price`` is true. A mystery level is won when its meter reaches a secret amount. The
+    machine or controller that has the meter draws that amount.
 
-    A level that a side bet plays for is fed only by whole stakes on the bet's ``spots``. The operator
-    configures such a level or does not offer the bet.
+    If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. Without such a level,
+    the machine does not offer the side bet.
     """
 
     level: str
@@ -70,11 +70,11 @@ class LevelPlay:
     names: Mapping[str, str]
     """The name of the level for the player, by language."""
     stake_credits: int
-    """The part of the wager that plays for the level."""
+    """The credits of the wager that play for the level."""
     odds: Fraction
     """The exact mean number of hits of the whole level per game."""
     increment: Fraction
-    """The part of the whole wager that is added to the level's meter."""
+    """The fraction of ``fed_credits`` that is added to the level's meter."""
     reset_credits: int
     """The level's amount after a hit, in credits."""
     ceiling_credits: int | None = None
@@ -84,17 +84,14 @@ class LevelPlay:
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
     fed_credits: int | None = None
-    """The part of the wager that adds to the meter; None: the whole wager adds to it."""
+    """The credits of the wager of which ``increment`` is added to the meter; None: the whole wager."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
-    """The mean number of hits that pay only a part of the level, by that part."""
+    """The exact mean number of hits per game that pay only a part of the level, by that part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeInKind:
-    """A prize in kind of a game, by id: its name and description for the player, by language.
-
-    ``value_cents`` is its value as stated by the operator, in minor units; no return includes it.
-    """
+    """A prize in kind that a game can award, such as a car. Its value is not part of any return figure."""
 
     id: str
     """The id of the prize in the definition."""

@@ -25,8 +25,8 @@ NO_SEAT: Final = -1
 class Decision:
     """A decision asked of a seat; the game waits until one of ``options`` is chosen.
 
-    At least one option costs nothing. If a player does not answer while others wait, the first such option is
-    used.
+    At least one option costs nothing. If the player does not answer and other players are waiting, the first
+    option that costs nothing is used.
     """
 
     kind: str
@@ -36,9 +36,9 @@ class Decision:
     prompt: Mapping[str, Json] = field(default_factory=dict)
     """The data that the screen needs to ask for the decision, without those of :attr:`build_prompt`."""
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
-    """The bet that an option adds; options that cost nothing are missing."""
+    """The bet that each option adds, by option. An option that costs nothing has no entry."""
     seat: int = 0
-    """The seat that must decide."""
+    """The number of the seat that must decide, or :data:`NO_SEAT`."""
     build_prompt: Callable[[], Mapping[str, Json]] | None = field(default=None, repr=False, compare=False)
     """Builds more data of the prompt, such as the advice; None if there are none.
 
@@ -116,7 +116,7 @@ class Settlement:
     staked: int = 0
     """The credits that were bet on the spot and are decided by this settlement."""
     seat: int = 0
-    """The seat of the bet, if one player bets for several seats."""
+    """The number of the seat that made the bet; 0 in a game with one seat."""
     pays: bool = field(default=False, compare=False)
     """Whether this is a pay-table prize, and therefore a win even if it does not exceed the stake."""
 
@@ -133,7 +133,7 @@ class Settlement:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
-        """Return the settlement in a JSON object from :meth:`to_json`."""
+        """Return the settlement that :meth:`to_json` has written to the JSON object ``data``."""
         detail = {name: value for name, value in data.items() if name not in _SETTLEMENT_FIELDS}
         return cls(
             name=str(data["name"]),
@@ -166,18 +166,18 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one round of a game: settlements, other prizes, the display, and the table left behind."""
+    """The result of one round of a game: settled bets, other prizes, screen data, and state for the next round."""
 
     settlements: tuple[Settlement, ...] = ()
     """The decided bets in order; the win is their sum and is not stored separately."""
     progressives: tuple[LevelHit, ...] = ()
-    """The names of the levels (or parts of them) hit, in order; the win excludes them."""
+    """The progressive levels won, whole or in part, in order; the win does not include them."""
     merchandise: tuple[str, ...] = ()
-    """The names of the prizes in kind, in order; the win excludes them."""
+    """The ids of the prizes in kind won, in order; the win does not include them."""
     display: Mapping[str, Json] = field(default_factory=dict)
     """The data that a screen needs to redraw the end of the round."""
     table: Json = None
-    """The table state that the round leaves (:meth:`paytables.game.Rules.with_table_state`), or None."""
+    """State for the next round, such as a shoe (:meth:`paytables.game.Rules.with_table_state`), or None."""
 
     @property
     def win_credits(self) -> int:
@@ -204,7 +204,7 @@ class Outcome:
         return ()
 
     def to_json(self) -> dict[str, Json]:
-        """Return the outcome as the journal stores it; the settlements have their original key ``wins``."""
+        """Return the outcome as the JSON object that the journal stores; the settlements have the key ``wins``."""
         table = {} if self.table is None else {"table": self.table}
         return {
             "win_credits": self.win_credits,
@@ -219,9 +219,9 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Outcome":
-        """Return the outcome in a JSON object from :meth:`to_json`.
+        """Return the outcome that :meth:`to_json` has written to the JSON object ``data``.
 
-        Raises ValueError if the stated win is not the sum of its settlements.
+        Raises ValueError if the win in ``data`` is not the sum of the settlements.
         """
         outcome = cls(
             settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
@@ -247,7 +247,7 @@ Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 def filter_steps_for_seat(play: Play, seat: int) -> Play:
     """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
 
-    Decisions of other seats are still included, because they affect what is drawn, but without their costs.
+    Decisions of other seats stay, because they affect what is drawn, but without the bets that their options add.
     """
     answer: Choice | None = None
     while True:
@@ -264,9 +264,8 @@ def filter_steps_for_seat(play: Play, seat: int) -> Play:
 
 
 class Round:
-    """A round of a game in progress: the decision it waits for, its settlements and cues so far, or its outcome.
+    """A round of a game in progress. Nothing is played before the first call of :meth:`advance`.
 
-    ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
     Without ``builds_prompts``, decisions lack the data of their prompts that take time to compute.
     """
 
@@ -276,10 +275,11 @@ class Round:
         self.outcome: Outcome | None = None
         """The result of the round once it is over, or None."""
         self.staked: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
+        """The new bets of the wager, and every bet that a decision has added so far."""
         self.settlements: list[Settlement] = []
-        """The bets decided so far."""
+        """The settlements of the bets decided so far."""
         self.cues: list[Cue] = []
-        """The animations that the screen has not been given yet."""
+        """The animation cues of the steps that the last call of :meth:`advance` played."""
         self._play = play
         self._builds_prompts = builds_prompts
 
@@ -310,7 +310,7 @@ class Round:
 
     @property
     def staked_credits(self) -> int:
-        """Return the total staked in the round: the wager and what decisions so far have added to it."""
+        """Return the credits staked in the round so far: the new bets of the wager, and what decisions added."""
         return sum(bet.credits for bet in self.staked)
 
 

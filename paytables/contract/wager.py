@@ -13,37 +13,34 @@ SINGLE_SPOT: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class TimeCharge:
-    """What each player at a table pays for the time played, beyond the stakes: ``credits`` for each ``minutes``."""
+    """A charge that each player at a table pays for the time played, in addition to the stakes."""
 
     credits: int
-    """The credits that each player pays for a period."""
+    """The credits that each player pays for each period."""
     minutes: int
-    """The length of the period, in minutes."""
+    """The length of one period, in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeToAct:
-    """The time that a player has for a decision for which other players wait.
-
-    The reserve (time bank) is one for all decisions, from the player's first credit until the player leaves.
-    """
+    """The time that a player has for a decision while other players wait."""
 
     seconds: int = 20
     """The seconds that a player has for each decision."""
     bank_seconds: int = 0
-    """The player's reserve of seconds for decisions that take longer."""
+    """The player's time bank: seconds for all decisions together that take longer, until the player leaves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """The credits of one seat on one spot. In a wager, a negative amount takes credits off a standing bet."""
+    """The credits that one seat bets on one spot."""
 
     spot: str
     """The id of the betting spot."""
     credits: int
     """The credits on the spot; negative to take credits off a standing bet."""
     seat: int = 0
-    """The seat that bets, if one player bets for several seats."""
+    """The number of the seat that bets; 0 in a game with one seat."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the bet as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""
@@ -52,7 +49,7 @@ class Bet:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Bet":
-        """Return the bet in a JSON object from :meth:`to_json`."""
+        """Return the bet that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(spot=str(data["spot"]), credits=int(data["credits"]), seat=int(data.get("seat", 0)))
 
 
@@ -63,95 +60,99 @@ class Spot:
     id: str
     """The id of the spot, unique on the table."""
     group: str
-    """The id of the kind of bet; spots of one kind have one name and one price."""
+    """The id of the kind of bet, such as all straight-up bets of a roulette table."""
     names: Mapping[str, str]
     """The name of the bet for the player, by language."""
     odds: str
     """The odds as the rules print them, such as ``35:1``."""
-    least: int
+    bet_min: int
     """The smallest bet, in credits."""
-    most: int
+    bet_max: int
     """The largest bet, in credits."""
-    step: int = 1
+    bet_step: int = 1
     """Every bet must be a multiple of this number of credits."""
-    open: bool = True
+    accepts_bets: bool = True
     """Whether the spot accepts bets in the table's current state."""
-    needs: str | None = None
-    """The id of the spot on which a bet must also stand or be placed, or None."""
-    excludes: tuple[str, ...] = ()
-    """The spots on which the same player may not bet in the same round."""
-    hand_of: int | None = None
-    """The seat whose hand the bet is on, if only other players may make the bet; otherwise None."""
-    covers: tuple[str, ...] = ()
+    required_spot: str | None = None
+    """The id of the spot on which the player must also have a bet, or None."""
+    excluded_spots: tuple[str, ...] = ()
+    """The ids of the spots that cannot have a bet of the same player in the same round."""
+    hand_seat: int | None = None
+    """For a bet on the hand of another player: the number of the seat that plays the hand; otherwise None."""
+    covered_results: tuple[str, ...] = ()
     """The single results on which the bet wins, as the display names them: wheel pockets or dice totals."""
     worth_cents: int | None = None
-    """The exact value that a bet must have, in minor units of the currency; None: any."""
-    share: int | None = None
-    """For an insurance, the credits on the required spot per credit of this bet; None for any other bet."""
-    times: int | None = None
+    """The exact value that a bet must have, in minor units of the currency; None: any value."""
+    credits_covered: int | None = None
+    """For an insurance: the credits on the required spot that one credit of this bet covers; otherwise None."""
+    required_multiple: int | None = None
     """The exact multiple of the required bet that this bet must be, or None if it is not fixed."""
-    most_times: int | None = None
+    required_multiple_max: int | None = None
     """The largest multiple of the required bet that this bet may be, or None if it is not limited."""
-    added: tuple[str, ...] = ()
+    added_bet_multiples: tuple[str, ...] = ()
     """The permitted multiples of the required bet, such as ``"1/2"`` or ``"3"``, of a stake that is added in a round.
 
     Empty for a bet that is placed before the round.
     """
-    reserve: Fraction = Fraction(0)
-    """Credits that the certified strategy may still add in the round for each credit bet here, by raises or splits."""
-    optional: Fraction = Fraction(0)
-    """Credits that other options, such as insurance, may add in the round for each credit bet here."""
+    reserve_per_credit: Fraction = Fraction(0)
+    """The most credits that raises and splits of the certified strategy add in the round, per credit of this bet."""
+    optional_per_credit: Fraction = Fraction(0)
+    """The most credits that other options, such as insurance, add in the round, per credit of this bet."""
     terms: Mapping[str, str] | None = None
     """Text on what a win pays, by language, if the odds alone do not say it (for example, a commission); else None."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
-        """Return the stakes possible on this spot at a denomination, in minor units; empty if no bet is accepted."""
-        every = range(self.least, self.most + 1, self.step)
+        """Return the possible bets on this spot at a denomination, in minor units of the currency.
+
+        The result is empty if no possible bet has the value ``worth_cents``.
+        """
+        every = range(self.bet_min, self.bet_max + 1, self.bet_step)
         stakes = range(
-            every.start * denomination_cents, every.stop * denomination_cents, self.step * denomination_cents
+            every.start * denomination_cents,
+            every.stop * denomination_cents,
+            self.bet_step * denomination_cents,
         )
         if self.worth_cents is None:
             return stakes
         return range(self.worth_cents, self.worth_cents + (self.worth_cents in stakes))
 
     def to_json(self) -> dict[str, Json]:
-        """Return the spot as the screen reads it in ``presentation()["spots"]``."""
+        """Return the spot as the JSON object that the screen reads."""
         return {
             "id": self.id,
             "group": self.group,
             "names": dict(self.names),
             "odds": self.odds,
-            "least": self.least,
-            "most": self.most,
-            "step": self.step,
-            "open": self.open,
-            "needs": self.needs,
-            "covers": list(self.covers),
-            **({"excludes": list(self.excludes)} if self.excludes else {}),
-            **({} if self.share is None else {"share": self.share}),
-            **({} if self.times is None else {"times": self.times}),
-            **({} if self.most_times is None else {"most_times": self.most_times}),
-            **({"added": list(self.added)} if self.added else {}),
-            **({"reserve": str(self.reserve)} if self.reserve else {}),
+            "least": self.bet_min,
+            "most": self.bet_max,
+            "step": self.bet_step,
+            "open": self.accepts_bets,
+            "needs": self.required_spot,
+            "covers": list(self.covered_results),
+            **({"excludes": list(self.excluded_spots)} if self.excluded_spots else {}),
+            **({} if self.credits_covered is None else {"share": self.credits_covered}),
+            **({} if self.required_multiple is None else {"times": self.required_multiple}),
+            **({} if self.required_multiple_max is None else {"most_times": self.required_multiple_max}),
+            **({"added": list(self.added_bet_multiples)} if self.added_bet_multiples else {}),
+            **({"reserve": str(self.reserve_per_credit)} if self.reserve_per_credit else {}),
             **({} if self.terms is None else {"terms": dict(self.terms)}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Wager:
-    """A wager accepted by the game: its total in credits, and what the family needs to play it.
+    """A wager that the game's rules have accepted.
 
-    At a table ``options["bets"]`` has the credits on each spot, by its id; with several seats
-    ``options["seats"]`` has such a table for each seat, by its number. The total counts only new stakes: bets
-    taken down are returned by a settlement.
+    At a table, ``options["bets"]`` maps the id of each spot to the credits bet on it. If one player bets for
+    several seats, ``options["seats"]`` maps each seat number to such a mapping instead.
 
-    If several players play the same round, each in their own game, ``options["bets"]`` are those of the
-    ``seat``, and ``options["others"]`` has the bets of the other seats: they affect the round, but this wager
-    does not include their money.
+    In a shared round each player has a wager of their own. Its ``options["bets"]`` are the bets of the seat
+    ``options["seat"]``, and ``options["others"]`` maps the number of each other seat to the bets of that seat.
+    Those bets affect the round, but their money is not part of this wager.
     """
 
     credits: int
-    """The total of new stakes; bets taken down are returned by a settlement."""
+    """The total of the new stakes. Credits taken off standing bets are not subtracted: a settlement returns them."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """What the game needs to play the wager: the mode, the level, or the credits on each spot."""
 
@@ -162,7 +163,7 @@ class Wager:
 
     @property
     def bets(self) -> tuple[Bet, ...]:
-        """Return every bet of the wager; for a game without spots, its one bet on :data:`SINGLE_SPOT`."""
+        """Return every bet of the wager; a game without spots has one bet, on :data:`SINGLE_SPOT`."""
         if "seats" in self.options:
             return _build_bets(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
@@ -170,15 +171,15 @@ class Wager:
         return (Bet(SINGLE_SPOT, self.credits),)
 
     @property
-    def by_seat(self) -> dict[int, dict[str, int]]:
-        """Return, for each seat that bets, the credits on each spot."""
+    def bets_by_seat(self) -> dict[int, dict[str, int]]:
+        """Return the credits bet on each spot, by seat number and spot id; only seats that bet are included."""
         seats: dict[int, dict[str, int]] = {}
         for bet in self.bets:
             seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
         return seats
 
     @property
-    def others(self) -> tuple[Bet, ...]:
+    def bets_of_other_seats(self) -> tuple[Bet, ...]:
         """Return the bets of the other seats in a shared round. Their money is not part of this wager."""
         return _build_bets(self.options.get("others", {}))
 
@@ -188,12 +189,12 @@ class Wager:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Wager":
-        """Return the wager in a JSON object from :meth:`to_json`. The game that plays it validates it again."""
+        """Return the wager that :meth:`to_json` has written to the JSON object ``data``; it is not validated here."""
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
 
 
 def _build_bets(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
-    """Return the bets in a wager's table of credits by seat and spot."""
+    """Return one bet for each entry of ``seats``: the credits by seat number and spot id."""
     return tuple(
         Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
     )

@@ -187,7 +187,7 @@ def _analyse_bet_alone(
     rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
     """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
-    least = spot_rules.build_spot(point).least
+    least = spot_rules.build_spot(point).bet_min
     working = {"working": {spot_rules.id: True}} if spot_rules.bet.off else {}
     wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
     reversed_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
@@ -227,7 +227,7 @@ def _build_table_with_point(
     needs = spot_rules.needs or next(lines)
     times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.needs else 1
     stake = max(
-        rules_by_spot[needs].build_spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1
+        rules_by_spot[needs].build_spot(None).bet_min, -(-credits_ // times) if spot_rules.bet.times else 1
     )
     return CrapsState(point, 0, (Bet(needs, stake),)).to_json()
 

@@ -178,13 +178,13 @@ class SpotRules:
             group=self.group,
             names={code: f"{text} {self.key}".strip() for code, text in name.items()},
             odds=odds,
-            least=-(-bet.least // step) * step,
-            most=bet.most // step * step,
-            step=step,
-            open=self.accepts_bets(point),
-            needs=self.needs,
-            most_times=self.find_odds_multiple_max(point),
-            covers=self._find_covered_totals(point),
+            bet_min=-(-bet.least // step) * step,
+            bet_max=bet.most // step * step,
+            bet_step=step,
+            accepts_bets=self.accepts_bets(point),
+            required_spot=self.needs,
+            required_multiple_max=self.find_odds_multiple_max(point),
+            covered_results=self._find_covered_totals(point),
             terms=describe_terms(bet, odds),
         )
 
@@ -261,9 +261,9 @@ def check_spots(felt: CrapsSpots, file: str) -> None:
             raise DefinitionError(file, "bet", f"two spots have the id {name!r}")
     for spots in felt.spots.values():
         for spot in spots.values():
-            if spot.least > spot.most:
+            if spot.bet_min > spot.bet_max:
                 bet = felt.definition.bet.index(felt.rules_by_spot[spot.id].bet)
-                reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.step}"
+                reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.bet_step}"
                 raise DefinitionError(file, f"bet.{bet}.most", reason)
 
 

@@ -116,14 +116,18 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
         or (is_reversed and not spot_rules.can_switch_on_off)
     ):
         raise ValueError(f"no throw can leave the bet on {bet.spot!r} with point {state.point} as {bet!r}")
-    if bet.credits % spot.step:
+    if bet.credits % spot.bet_step:
         raise ValueError(
-            f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
+            f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.bet_step}"
         )
     seat_bets = state.find_seat_bets(bet.seat)
     if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
         raise ValueError(f"there is a bet on {bet.spot!r}, but none on {spot_rules.needs!r}, which it needs")
-    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, seat_bets, state.point)):
+    if (
+        not spot.bet_min
+        <= bet.credits
+        <= min(spot.bet_max, find_maximum_odds(spot_rules, seat_bets, state.point))
+    ):
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"
         )

@@ -35,9 +35,9 @@ def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
         if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing_bets:
             limits = rules.table_layout.by_id[spot_rules.id]
             most = (
-                min(find_maximum_odds(spot_rules, standing_bets, point), limits.most)
-                // limits.step
-                * limits.step
+                min(find_maximum_odds(spot_rules, standing_bets, point), limits.bet_max)
+                // limits.bet_step
+                * limits.bet_step
             )
             if most > standing_bets.get(spot_rules.id, 0):
                 bets[spot_rules.id] = most - standing_bets.get(spot_rules.id, 0)

@@ -49,7 +49,7 @@ class JointSelection:
     spots: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
     win: Callable[[Mapping[Caught, int]], Won]
-    """Returns the win for the number of ways with each (spots, catch, named balls)."""
+    """A function that returns the win (credits, levels), given the number of ways by (spots, catch, named balls)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ _SPOTS_TEXT: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledgement:
-    """The central computer's acknowledgement of a Keno ticket: its number, its draws, and the (aware) time."""
+    """The central computer's acknowledgement that it has recorded a Keno ticket."""
 
     ticket_number: int
     """The number that the central system gave to the ticket."""

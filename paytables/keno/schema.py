@@ -119,7 +119,7 @@ class Progressive(Strict):
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: Share = Field(description="the share of each eligible wager that the meter grows by")
-    """The part of each wager that plays for the level that is added to the meter."""
+    """The fraction of a wager that is added to the level's meter, if the wager plays for the level."""
     linked: bool = False
     """Whether several machines share the level's meter."""
 

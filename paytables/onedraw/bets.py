@@ -48,7 +48,7 @@ class SpotRules:
 class OneDrawBets(TableRules):
     """The bets of a table where one draw decides, such as roulette or sic bo.
 
-    The family defines how likely each result is (:attr:`weights`).
+    The family of games defines how likely each result is (:attr:`case_count_by_result`).
     """
 
     header: Header
@@ -127,7 +127,7 @@ class OneDrawBets(TableRules):
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.by_spot[bet.spot]
-            least, most, step = rules.spot.least, rules.spot.most, rules.spot.step
+            least, most, step = rules.spot.bet_min, rules.spot.bet_max, rules.spot.bet_step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
                 raise ValueError(
                     f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
@@ -178,7 +178,7 @@ class OneDrawBets(TableRules):
         return settle_bet(bet, rules.pays.get(result)), None
 
     def groups(self) -> dict[str, list[SpotRules]]:
-        """Return the rules of the spots of each group (spots of one kind and price), in layout order."""
+        """Return the rules of the spots of each group (spots with the same kind of bet and odds), in layout order."""
         rules_by_group: dict[str, list[SpotRules]] = {}
         for rules in self.spot_rules:
             rules_by_group.setdefault(rules.spot.group, []).append(rules)

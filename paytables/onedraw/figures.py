@@ -25,7 +25,7 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
     bets = []
     for group, spot_rules in table.groups().items():
         spot = spot_rules[0].spot
-        wager = table.build_wager(spot.least, bets={spot.id: spot.least})
+        wager = table.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
         bets.append(analyse_bets(table, wager, group, depth))
     if depth in {Depth.HIGHEST, Depth.FULL}:
         for form in table.forms:

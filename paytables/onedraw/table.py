@@ -28,7 +28,7 @@ class OneDrawTable(OneDrawBets):
     """The rules of a playable table where one draw decides; the family defines the draw (:meth:`draw_result`)."""
 
     def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Draw the round's result; return its key in :attr:`weights`, the animation cue, and the display data."""
+        """Draw the round's result; return its key in :attr:`case_count_by_result`, its cue and the display data."""
         raise NotImplementedError
 
     def obtain_result(
@@ -68,7 +68,7 @@ class OneDrawTable(OneDrawBets):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return, as text, what each kind of bet pays, on how many of the cases, and on how many spots."""
+        """Return one text for each kind of bet: its odds, its number of spots, and in how many of all cases it wins."""
         total = sum(self.case_count_by_result.values())
         return tuple(
             f"{group}: {spot_rules[0].spot.odds}"

@@ -210,9 +210,9 @@ class TwoHandsRules(PlayerBankRules):
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
             terms=_describe_pay(self.definition.commission),
-            least=limits.least,
-            most=limits.most,
-            step=limits.step,
+            bet_min=limits.least,
+            bet_max=limits.most,
+            bet_step=limits.step,
         )
         table = self.definition.table
         spots = (stake, *self.list_bank_spots(table.seats), *self.list_side_bet_spots())
@@ -338,7 +338,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the most credits that a round of a wager may return to any one seat."""
         fee: Commission = self.definition.commission
         highest = 0
-        for bets in wager.by_seat.values():
+        for bets in wager.bets_by_seat.values():
             bank, stake = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK_SPOT}
             as_player = (

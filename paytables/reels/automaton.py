@@ -27,9 +27,9 @@ class Award:
     name: str
     """The id of the stage, level or prize in kind that is given."""
     times: int = 1
-    """How often the stage is played."""
+    """The number of plays of the stage that are given."""
     size: int = 0
-    """The starting size of the stage, or the mask of the cells that become sticky."""
+    """The starting size of the stage, such as coins already locked; for ``stick``, the bit mask of the sticky cells."""
 
     def to_json(self) -> dict[str, str | int]:
         """Return the award as the JSON object that the screen and the journal use."""
@@ -57,7 +57,7 @@ class GraphEnd:
     multiplier: int = 1
     """The factor of the prize's credits, from the wilds in the win."""
     winning_mask: tuple[bool, ...] = ()
-    """Whether each cell of the line (each reel for ways and scatters) takes part in the win."""
+    """For each cell of the line (for ways and scatters: each reel), whether it takes part in the win."""
 
     @property
     def value(self) -> int:
@@ -102,9 +102,9 @@ class WinGraph:
     delta: list[int] = field(default_factory=list)
     """The next node, by row offset and letter."""
     gain: list[int] = field(default_factory=list)
-    """The factor of the win's weight for each step, by row offset and letter."""
+    """The factor by which each step multiplies the weight (number of ways) of the win, by row offset and letter."""
     value: list[int] = field(default_factory=list)
-    """The credits of each final node for one unit of weight."""
+    """The credits that each final node pays for a weight (number of ways) of 1."""
     ends: list[GraphEnd] = field(default_factory=list)
     """The result of each final node."""
     _node_by_end: dict[GraphEnd, int] = field(default_factory=dict)
@@ -122,8 +122,9 @@ class WinGraph:
     def list_live_steps(self, node: int) -> list[Option]:
         """Return the steps from an automaton's node after which a win is still possible.
 
-        Letters that lead to the same node with the same factor form one step. Often most letters (all except
-        the symbol and its wilds) do so; such a step is written as any letter minus the others.
+        A step is (next node, factor, letters). Letters that lead to the same node with the same factor form one
+        step. The letters are a list of (sign, letter): the step of most letters is written as any letter (+1)
+        without the exceptions (-1).
         """
         if node not in self._live_steps_by_node:
             first = self.row[node]
@@ -185,7 +186,8 @@ class WinGraph:
     ) -> int:
         """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
 
-        An :class:`GraphEnd` has its final node; after the last reel ``finish`` turns the state into its end.
+        If the state is a :class:`GraphEnd`, the node is that end's final node. After the last reel, ``finish``
+        turns the state into a :class:`GraphEnd`.
         """
         if isinstance(state, GraphEnd):
             return self.find_final_node(state)

@@ -86,7 +86,7 @@ class _SmallStage(ABC):
         return build_run_figures(self._distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play of the bonus stage, which always include second moments."""
+        """Return the exact figures of one play. They always include second moments, whatever ``second`` is."""
         return self._play_figures
 
 
@@ -142,8 +142,8 @@ class PickBonus(_SmallStage):
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
 
-        These counts determine how many boxes are open. After n openings every case is one of equally many
-        orders, so cases are counted in integers.
+        The counts determine how many boxes are open. After n openings every order of items is equally likely, so
+        the recursion counts orders as integers.
         """
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1
@@ -232,7 +232,7 @@ class WheelBonus(_SmallStage):
         return dict(distribution)
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return how often each different segment of the wheel that pays credits is won, one row each."""
+        """Return, for each different segment of the wheel that pays credits, how often a spin wins it."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
             if p.credits:
@@ -250,9 +250,9 @@ class WheelBonus(_SmallStage):
 def _compute_landing_chances(
     coin_numerator: int, coin_denominator: int, empty_cells: int
 ) -> tuple[Fraction, ...]:
-    """Return the probabilities that exactly 0, 1, 2... of ``empty_cells`` empty cells land a coin in one spin.
+    """Return, for n = 0, 1, 2... up to ``empty_cells``, the probability that n coins land in one spin.
 
-    Each cell lands one with probability ``coin_numerator`` / ``coin_denominator``.
+    Each of the ``empty_cells`` cells lands a coin with probability ``coin_numerator`` / ``coin_denominator``.
     """
     return tuple(
         Fraction(
@@ -280,7 +280,7 @@ class HoldBonus(_SmallStage):
     """The denominator of the probability that an empty cell lands a coin in one spin."""
     items: tuple[BonusItem, ...]
     """The kinds of coin, drawn by their weights."""
-    full: BonusItem | None
+    full_board_prize: BonusItem | None
     """The prize if every cell holds a coin, or None."""
     start_coins: int
     """The number of coins on the board at the start."""
@@ -310,9 +310,9 @@ class HoldBonus(_SmallStage):
             if index is not None:
                 paid_wins += self.items[index].build_payments({"cell": cell})
                 awards += self.items[index].awards
-        if None not in worth and self.full is not None:
-            paid_wins += self.full.build_payments({})
-            awards += self.full.awards
+        if None not in worth and self.full_board_prize is not None:
+            paid_wins += self.full_board_prize.build_payments({})
+            awards += self.full_board_prize.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.items]
         return StageRun(
             tuple(paid_wins), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins}
@@ -352,7 +352,7 @@ class HoldBonus(_SmallStage):
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, p in self._coin_count_chances.items():
-            extra = self.full if coins == self.cells else None
+            extra = self.full_board_prize if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
             expected = coins * mean + fixed
@@ -368,7 +368,7 @@ class HoldBonus(_SmallStage):
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
-            extra = self.full if coins == self.cells else None
+            extra = self.full_board_prize if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
             if coins in self._coin_count_chances:
@@ -383,11 +383,11 @@ class HoldBonus(_SmallStage):
         return dict(distribution)
 
     def _compute_item_rates(self) -> list[tuple[BonusItem, Fraction]]:
-        """Return each kind of coin with its mean number in a play, and the full-board prize with its probability."""
+        """Return (coin, mean number in one play) for each kind of coin, and (full-board prize, probability) last."""
         mean = sum((n * p for n, p in self._coin_count_chances.items()), Fraction(0))
         rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
-        if self.full is not None:
-            rows.append((self.full, self._coin_count_chances.get(self.cells, Fraction(0))))
+        if self.full_board_prize is not None:
+            rows.append((self.full_board_prize, self._coin_count_chances.get(self.cells, Fraction(0))))
         return rows
 
     def list_prize_rates(self) -> list[PrizeRate]:

@@ -67,10 +67,10 @@ STICKY_CELLS_MAX = 12
 
 @dataclass(slots=True)
 class ModeStages:
-    """The stages of a reel game (reels, picks, wheels, hold-and-spin) as one mode, a way to bet, plays them.
+    """The playable stages (reels, picks, wheels, hold-and-spin) of a reel game in one mode; a mode is a way to bet.
 
-    Each is built on first use. A stage may have several starting sizes, such as the coins already locked or a
-    mask of stuck cells; it is built once for each size that occurs.
+    A stage is built on first use, once for each starting size that occurs. The size is, for example, the
+    number of coins already locked, or a bit mask of stuck cells.
     """
 
     definition: ReelsDefinition
@@ -87,7 +87,7 @@ class ModeStages:
         for name, table in self.definition.stage.items():
             self.memory[name] = self._build_memory(name, table)
 
-    def refuse(self, key: str, reason: str) -> DefinitionError:
+    def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
@@ -108,16 +108,16 @@ class ModeStages:
         starts_itself = any(a.stage == name for pay in table.pay for a in pay.gives)
         memory = StageMemory(
             multipliers=table.multipliers,
-            by_run=table.advance == "run",
-            most_runs=table.most_runs,
-            sticky=table.sticky is not None and table.then in {None, name},
+            advances_every_run=table.advance == "run",
+            runs_max=table.most_runs,
+            has_sticky_symbol=table.sticky is not None and table.then in {None, name},
         )
         if starts_itself and not memory.is_plain and table.most_runs is None:
-            raise self.refuse(
+            raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
         if table.then is not None and table.sticky is None:
-            raise self.refuse(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
+            raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return memory
 
     def _build_stage(self, name: str, size: int) -> Stage:
@@ -146,16 +146,20 @@ class ModeStages:
                 for columns, height in zip(reels.columns, reels.heights, strict=True)
             )
             if cells > STICKY_CELLS_MAX and not table.expand:
-                raise self.refuse(f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}")
+                raise self.build_error(
+                    f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}"
+                )
         if table.cascade and table.player_holds:
-            raise self.refuse(key, "a cascade and reels held by the player cannot be combined")
+            raise self.build_error(key, "a cascade and reels held by the player cannot be combined")
         if table.cascade:
             if table.expand or table.sticky:
-                raise self.refuse(f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`")
+                raise self.build_error(
+                    f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`"
+                )
             return CascadingReels(reels, self.symbols.ids, table.cascade)
         if table.player_holds:
             if any(a.stage for pay in table.pay for a in pay.gives):
-                raise self.refuse(
+                raise self.build_error(
                     f"{key}.player_holds",
                     "no prize may start a stage: the best holds must depend on the window alone",
                 )
@@ -163,21 +167,21 @@ class ModeStages:
         return ReelSpinStage(reels, self.symbols.ids)
 
     def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> PickBonus:
-        """Build a pick stage; by default there is one box per item counted, and every box may be picked."""
+        """Build a pick stage. By default there is one box for each counted item, and all boxes may be opened."""
         boxes = table.boxes or sum(p.count for p in items)
         picks = table.picks or boxes
         if picks > boxes:
             reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
-            raise self.refuse(f"stage.{name}.picks", reason)
+            raise self.build_error(f"stage.{name}.picks", reason)
         if table.picks is None and not any(p.ends_picking for p in items):
-            raise self.refuse(f"stage.{name}", "must have `picks`, or an item with `end`")
+            raise self.build_error(f"stage.{name}", "must have `picks`, or an item with `end`")
         return PickBonus(name, items, picks, boxes, with_replacement=table.boxes is not None)
 
     def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
-            raise self.refuse(key, "must have credits, something it gives, or `end`")
+            raise self.build_error(key, "must have credits, something it gives, or `end`")
         label = item.id or (
             item.name.en if item.name else "+".join(a.name for a in awards) or str(item.credits)
         )
@@ -191,11 +195,11 @@ class ModeStages:
         key = f"stage.{name}"
         for n, item in enumerate(items):
             if select_given_awards(item.awards):
-                raise self.refuse(
+                raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
         if size > table.cells:
-            raise self.refuse(
+            raise self.build_error(
                 key, f"starts with {format_count(size, 'coin')} on {format_count(table.cells, 'cell')}"
             )
         full = self._build_item(f"{key}.full", table.full, table.unit) if table.full else None
@@ -203,7 +207,7 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse a reel game with awards of stages, levels or merchandise that do not exist or that nothing gives."""
+    """Refuse awards of undefined stages, levels or merchandise, and levels or merchandise that no prize awards."""
     known_names = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],
@@ -215,9 +219,9 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
             raise DefinitionError(file, key, "two have the same id")
 
     def check_reference(key: str, kind: str, name: str | None) -> None:
-        """Refuse a reference to a stage, level, merchandise or mode that the reel game does not have.
+        """Refuse the definition's entry at ``key`` if the game has nothing of this ``kind`` called ``name``.
 
-        ``kind`` says which of them it names, ``name`` is its name.
+        ``kind`` is a stage, a progressive level, merchandise or a mode.
         """
         if name is not None and name not in known_names[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")

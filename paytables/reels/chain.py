@@ -32,17 +32,17 @@ class StageMemory:
 
     multipliers: tuple[int, ...] = (1,)
     """The multipliers of a series in order; the last stays until the series ends."""
-    by_run: bool = True
+    advances_every_run: bool = True
     """Whether every play moves the series to its next multiplier; if not, only a step award does."""
-    most_runs: int | None = None
+    runs_max: int | None = None
     """The largest number of plays in a series, or None if there is no limit."""
-    sticky: bool = False
+    has_sticky_symbol: bool = False
     """Whether a symbol of the stage sticks to its cell for the rest of the series."""
 
     @property
     def is_plain(self) -> bool:
         """Return whether the stage retains nothing between plays, so that every play of a series is alike."""
-        return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
+        return len(self.multipliers) == 1 and self.runs_max is None and not self.has_sticky_symbol
 
 
 class StageState(NamedTuple):
@@ -64,7 +64,7 @@ class StageState(NamedTuple):
 
 def build_first_state(memory: StageMemory, times: int, size: int) -> StageState:
     """Return the initial state of a series of ``times`` plays of a stage with this memory."""
-    most = memory.most_runs
+    most = memory.runs_max
     return StageState(times if most is None else min(times, most), 0, 0, size)
 
 
@@ -92,13 +92,13 @@ def compute_next_state(
             size = award.size
     runs_left = state.runs_left - 1 + own_runs
     runs_played = state.runs_played + 1
-    if memory.most_runs is not None:
-        runs_left = min(runs_left, memory.most_runs - runs_played)
+    if memory.runs_max is not None:
+        runs_left = min(runs_left, memory.runs_max - runs_played)
     multiplier_index = min(
-        state.multiplier_index + (1 if memory.by_run else steps), len(memory.multipliers) - 1
+        state.multiplier_index + (1 if memory.advances_every_run else steps), len(memory.multipliers) - 1
     )
     return StageState(
-        runs_left, runs_played if memory.most_runs is not None else 0, multiplier_index, size
+        runs_left, runs_played if memory.runs_max is not None else 0, multiplier_index, size
     ), tuple(elsewhere)
 
 
@@ -120,17 +120,17 @@ class StageChain:
     """
 
     get_run_figures: Callable[[str, int], RunFigures]
-    """Returns the figures of one play of a stage, given its id and starting size."""
+    """A function that returns the exact figures of one play of a stage, from its id and starting size."""
     memory: Mapping[str, StageMemory]
     """What each stage retains between plays, by its id."""
     _worth_by_node: dict[Node, MeanAndVariance] = field(default_factory=dict)
-    """The results computed so far for plays of stages without memory."""
+    """Mean and variance of plays of stages without memory computed so far, by (stage, size)."""
     _worth_by_series: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)
-    """The results computed so far for series of stages with memory."""
+    """Mean and variance of series of stages with memory computed so far, by (stage, state of the series)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
-    """The longest series computed so far."""
+    """The maximum number of remaining plays of series computed so far, by (stage, state of the series)."""
     _stages_in_progress: list[str] = field(default_factory=list)
-    """The stages whose result is being computed, to detect that they start one another."""
+    """The stages whose figures are being computed now. It shows when a stage leads back to itself."""
 
     # ------------------------------------------------------------ forwards: expected runs
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
@@ -244,24 +244,26 @@ class StageChain:
                 self._worth_by_node[node] = MeanAndVariance(mean, variance)
         return self._worth_by_node[stage, size]
 
-    def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one play, with the plays that it starts in stages outside ``group``."""
+    def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
+        """Return the mean credits of one play with these figures, and of what it starts in stages outside ``group``."""
         outside = [
-            (a, p) for a, p in table.rate_by_award.items() if a.kind == "stage" and a.name not in group and p
+            (a, p)
+            for a, p in figures.rate_by_award.items()
+            if a.kind == "stage" and a.name not in group and p
         ]
-        return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
+        return figures.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
-        self, table: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
+        self, figures: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
-        """Return the variance of one play's credits plus the mean value of the plays that it starts.
+        """Return the variance of (credits of one play + mean credits of the plays that it starts).
 
-        ``inside`` has the means of plays in stages of ``group``.
+        ``figures`` are those of the play. ``inside`` has the mean credits of a play of each stage in ``group``.
         """
         mean = square = ZERO
-        square += table.second_moment
-        for given_awards, p in table.odds_by_awards.items():
-            part = table.mean_by_awards[given_awards]
+        square += figures.second_moment
+        for given_awards, p in figures.odds_by_awards.items():
+            part = figures.mean_by_awards[given_awards]
             outside = self._sum_worth_outside(given_awards, group)
             expected = outside.mean + sum(
                 (

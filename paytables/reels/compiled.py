@@ -63,15 +63,15 @@ class CompiledArrays(NamedTuple):
     value: Any
     """The credits of each final node for one unit of weight."""
     letters: Any
-    """The letters that each reel shows to the components, one after the other."""
+    """The letters that the pay components read, reel by reel and column by column."""
     at_case: Any
-    """The offset in ``letters`` of each case, by reel."""
+    """The offset in ``letters`` of each equally likely case, by reel."""
     column: Any
-    """The column that each case shows, by reel."""
+    """The index of the column that each equally likely case shows, by reel."""
     cases: Any
-    """The number of cases of each reel."""
+    """The number of equally likely cases of each reel."""
     awards_by_node: Any
-    """The awards that a component gives if it ends in each node."""
+    """The number of plays of each stage that a component awards if it ends in each node."""
     first_award_component: Any
     """The index of the first component of each pair that can give an award."""
     second_reel_columns: Any
@@ -81,13 +81,13 @@ class CompiledArrays(NamedTuple):
     live_components: Any
     """The components that can still win, pair after pair."""
     nodes: Any
-    """The node of each of these components after the first two reels."""
+    """The node of each component in ``live_components`` after the first two reels."""
     factors: Any
-    """The weight of each of these components after the first two reels."""
+    """The weight of each component in ``live_components`` after the first two reels."""
     won_credits: Any
-    """The credits that each pair has won already."""
+    """The credits that each pair of columns has won already."""
     won_awards: Any
-    """The awards that each pair has won already."""
+    """The number of plays of each stage that each pair of columns has won already."""
 
 
 def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
@@ -128,7 +128,7 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
 
 
 def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]:
-    """Return, for every pair of columns of the first two reels, what is won and which components can still win.
+    """Return the arrays of :class:`CompiledArrays` about pairs of columns of the first two reels, by field name.
 
     A game with one reel is handled as if its second reel had one empty column.
     """
@@ -207,7 +207,10 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
 
 
 def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
-    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle."""
+    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
+
+    ``t`` are the tables of the stage, ``room`` the work arrays.
+    """
     at, ends, weights, case, _ = room
     components, starts, ones = all_components
     reels = len(t.cases)
@@ -232,7 +235,7 @@ def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[in
 
 
 def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
-    """Draw one of each reel's equally likely cases into ``case``; return the random generator's next state."""
+    """Draw one equally likely case of each reel, write it to ``case``, and return the generator's next state."""
     mask, twelve, twentyfive, twentyseven, half, factor, word_range = bits
     for x in range(len(t.cases)):
         bound = bits.dtype.type(t.cases[x])
@@ -249,7 +252,10 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
 
 
 def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
-    """Simulate ``games`` whole reel games; return the sums of credits and of squares, the wins, and the highest win."""
+    """Simulate ``games`` whole reel games that start with the stage number ``first``.
+
+    Returns the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
+    """
     at, ends, weights, case, pending = room
     total = squares = hits = most = 0
     for _ in range(games):

@@ -67,7 +67,7 @@ class WinComponent:
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
     """The (reel, row) cells of a line; empty for ways and scatters."""
-    shows: Element = ()
+    win_symbols: Element = ()
     """For ways and scatters, the symbols that take part in the win; empty for lines."""
     rows: tuple[tuple[int, int], ...] = ()
     """The rows (first, end) of each reel's column that are read; empty: all rows."""
@@ -82,9 +82,10 @@ class WinComponent:
 
 
 def build_counter(element: Element, *, once_per_reel: bool) -> Callable[[Column], int]:
-    """Return a function that adds up the multipliers in ``element`` of a column's symbols.
+    """Return a function that counts the symbols of a column that fit ``element``.
 
-    With ``once_per_reel`` the function returns only 1 or 0: whether any symbol of the column fits.
+    ``element`` has a multiplier for each symbol number, 0 for a symbol that does not fit. The function adds up
+    the multipliers of the column's symbols. With ``once_per_reel`` it returns 1 if any symbol fits, else 0.
     """
     if once_per_reel:
         return lambda column: int(any(element[s] for s in column))
@@ -173,7 +174,7 @@ def _build_alphabet(
 def _build_line_letter(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, Column], int]:
-    """Return the function that gives a line's letter for a reel's column: the number of its symbols in ``numbers``."""
+    """Return the function that finds the letter a line reads on a reel: ``numbers[x]`` has it by the line's symbols."""
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
     def find_letter(x: int, column: Column) -> int:
@@ -231,7 +232,7 @@ def _build_line_automaton(
 def _multiply_factors(
     pattern: WinPattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """Return a line win's multipliers with those of these symbols, or None if a symbol does not fit the pattern.
+    """Return ``factors`` times the multipliers of ``symbols``, or None if a symbol does not fit the pattern.
 
     ``first`` is the cell of the line on which the first of the symbols shows.
     """
@@ -317,7 +318,7 @@ def build_ways_components(
             number,
             graph.add_automaton("run", step, widths, _build_constant_finish(end)),
             count_in_column,
-            shows=element,
+            win_symbols=element,
         )
         for step, end in steps
     ]
@@ -346,14 +347,14 @@ def build_scatter_component(
         return shown_in(column)
 
     def add_shown(_x: int, count: int, shown_count: int) -> tuple[int | GraphEnd, int]:
-        """Return the number of scatters shown up to and including this reel, counted up to ``highest``."""
+        """Return the number of scatters on the reels up to this one, at most the highest count that pays."""
         return (min(count + shown_count, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
     start = graph.add_automaton(
         0, add_shown, widths, lambda count: _find_reached_end(prizes, count, everywhere)
     )
-    return WinComponent("scatter", number, start, count_in_column, shows=fits)
+    return WinComponent("scatter", number, start, count_in_column, win_symbols=fits)
 
 
 def build_stick_component(

@@ -85,7 +85,7 @@ class _Enumerated(ReelsStageBase, ABC):
         return build_run_figures(self._enumeration.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play of the stage, which always include second moments."""
+        """Return the exact figures of one play. They always include second moments, whatever ``second`` is."""
         return self._play_figures
 
     def list_prize_rates(self) -> list[PrizeRate]:

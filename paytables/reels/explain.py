@@ -155,7 +155,7 @@ class _StageExplainer:
             respins_text = format_count(stage.respins, "respin")
             yield f"hold and spin on {format_count(stage.cells, 'cell')}, {respins_text} after each new coin"
             yield from _iter_item_texts(stage.items, "by weight")
-            if (full := stage.full) is not None:
+            if (full := stage.full_board_prize) is not None:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
 
     def iter_common_terms(self) -> Iterator[str]:

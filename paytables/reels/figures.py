@@ -150,7 +150,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
 def _describe_strategy(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: StageChain
 ) -> dict[str, Any]:
-    """Return the player's strategy that a mode's figures assume, and the return with the worst decisions.
+    """Return fields of :class:`BetAnalysis`: the assumed strategy, and the return with the worst decisions.
 
     No decision affects which stages follow, so the worst game consists of the worst plays. A double-up is an
     even bet, so the way it is played does not change the mean.
@@ -171,7 +171,7 @@ def _describe_strategy(
 
 
 def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
-    """Return the highest win of a reel game's mode and its probability, or a note on why they are unknown."""
+    """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
         top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
@@ -190,7 +190,7 @@ def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
 
 
 def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
-    """Return a mode's figures that need complete win distributions, or a note if they are beyond reach."""
+    """Return fields of :class:`BetAnalysis` that need complete win distributions, or a note if these are too large."""
     mode = stages.mode
     notes = []
     distribution_figures: dict[str, Any] = {}
@@ -342,8 +342,9 @@ def _compute_break_even_meter(
 ) -> Fraction | None:
     """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 
-    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals
-    ``shortfall``.
+    ``shortfall`` is the cost of a game less its other mean wins, ``rate`` the mean number of hits per game, and
+    ``step`` what a game adds to the meter, all in credits. The odds of a mystery level rise with its meter m:
+    at break-even, m step / (ceiling - m) equals ``shortfall``.
     """
     if level.ceiling_credits is not None:
         return max(ZERO, shortfall) * level.ceiling_credits / (step + max(ZERO, shortfall))

@@ -328,7 +328,7 @@ class _Step(NamedTuple):
     """One step of several pay automata over the same reel, and the letters of the reel that lead to it."""
 
     number: int
-    """The number of the step, which is its own in the whole :class:`_Walk`."""
+    """The number of the step, unique within one :class:`_Walk`."""
     next_nodes: Nodes
     """The node of each component's automaton after the step."""
     factor: int

@@ -14,7 +14,7 @@ from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 
 _RESTING_WINDOWS_TRIED: Final = 10_000
-"""How many windows are tried for one that wins nothing, so that a game that always wins is loaded in time."""
+"""How many windows are tried to find one that wins nothing. It limits the loading time of a game that always wins."""
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:

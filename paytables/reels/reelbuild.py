@@ -41,7 +41,7 @@ def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> 
 
 
 def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
-    """Return the value for the highest count reached, or 0 if none is; a plain number applies to every count."""
+    """Return a plain number unchanged; from a mapping by count, return the value of the highest count reached, or 0."""
     if isinstance(value, int):
         return value
     reached_counts = [c for c in value if count is not None and c <= count]
@@ -79,7 +79,7 @@ class ReelBuilder:
         """Return the key of the stage in the definition."""
         return f"stage.{self.name}"
 
-    def refuse(self, key: str, reason: str) -> DefinitionError:
+    def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
@@ -152,7 +152,7 @@ class ReelBuilder:
         if not self.table.cascade:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
-            raise self.refuse(
+            raise self.build_error(
                 f"{self.key}.lines",
                 "a line of a stage with `cascade` must have at most one cell of each reel",
             )
@@ -178,7 +178,7 @@ class ReelBuilder:
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
         """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
-            raise self.refuse(
+            raise self.build_error(
                 f"{self.key}.strips",
                 f"has {format_count(len(self.table.strips), 'strip')} for "
                 f"{format_count(len(self.table.heights), 'reel')}",
@@ -187,7 +187,7 @@ class ReelBuilder:
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
             where = f"{self.key}.strips.{x}"
             if len(strip) < height:
-                raise self.refuse(
+                raise self.build_error(
                     where,
                     f"a strip of {format_count(len(strip), 'stop')} is shorter than its window of {height}",
                 )
@@ -201,31 +201,35 @@ class ReelBuilder:
         """
         if self.table.weights is None:
             if self.table.weights_row is not None:
-                raise self.refuse(f"{self.key}.weights_row", "is only valid with `weights`")
+                raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
         where = f"{self.key}.weights"
         if len(self.table.weights) != len(strips):
-            raise self.refuse(
+            raise self.build_error(
                 where,
                 f"has {format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
         for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
             if len(w) != len(strip):
-                raise self.refuse(
+                raise self.build_error(
                     f"{where}.{x}",
                     f"reel {x + 1} has {format_count(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
                 )
             if not any(w):
-                raise self.refuse(f"{where}.{x}", "every stop has weight zero; expected at least one above 0")
+                raise self.build_error(
+                    f"{where}.{x}", "every stop has weight zero; expected at least one above 0"
+                )
         rows = self._find_weights_rows()
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
     def _find_weights_rows(self) -> tuple[int, ...]:
-        """Return, for each reel, the row of the window that the definition's stop weights are for."""
+        """Return, for each reel, the window row of the stop weights: by default the row of the only line, else 0."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):
-                raise self.refuse(f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top")
+                raise self.build_error(
+                    f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top"
+                )
             return (row,) * len(heights)
         return self.find_rows_of_only_line() or (0,) * len(heights)
 
@@ -252,7 +256,7 @@ class ReelBuilder:
             where = f"{self.key}.pay.{n}"
             if pay.on == "line":
                 if not lines:
-                    raise self.refuse(where, "is a line prize, but the stage has no lines")
+                    raise self.build_error(where, "is a line prize, but the stage has no lines")
                 patterns = self._build_patterns(where, pay, {len(line) for line in lines})
                 if not self.size:
                     patterns = winnable.select_line_patterns(where, pay, patterns, evaluated)
@@ -353,7 +357,7 @@ class ReelBuilder:
         """
         element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
-            raise self.refuse(
+            raise self.build_error(
                 f"{where}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
             )
         return element
@@ -370,13 +374,15 @@ class ReelBuilder:
                 cells.append(cell if isinstance(cell, tuple) else (i, cell))
             for reel, row in cells:
                 if reel >= len(self.table.heights) or row >= self.table.heights[reel]:
-                    raise self.refuse(f"{self.key}.lines.{n}", f"reel {reel} row {row} is outside the window")
+                    raise self.build_error(
+                        f"{self.key}.lines.{n}", f"reel {reel} row {row} is outside the window"
+                    )
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
-                raise self.refuse(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
+                raise self.build_error(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
             lines.append(tuple(cells))
         if len(set(lines)) != len(lines) and not self.table.repeat_lines:
             repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
-            raise self.refuse(
+            raise self.build_error(
                 f"{self.key}.lines.{repeated}",
                 f"the same line is defined twice: it is line {lines.index(lines[repeated]) + 1} again"
                 " (say repeat_lines = true if that is meant)",
@@ -387,7 +393,7 @@ class ReelBuilder:
         """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
         lines = self.list_defined_lines()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
-            raise self.refuse(
+            raise self.build_error(
                 f"bets.mode.{self.mode.id}.lines",
                 f"is {format_count(self.mode.lines, 'line')}, but {self.key} has only {len(lines)}",
             )
@@ -397,7 +403,9 @@ class ReelBuilder:
         """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
-                raise self.refuse(where, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses")
+                raise self.build_error(
+                    where, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
+                )
             value = value[self.mode.column]
         unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
         return int(value) * (self.mode.cost if unit == "bet" else 1)
@@ -436,7 +444,9 @@ class ReelBuilder:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
-                raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")
+                raise self.build_error(
+                    f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}"
+                )
             elements = tuple(
                 self.symbols.resolve_element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
@@ -446,12 +456,12 @@ class ReelBuilder:
         patterns = []
         for count, prize in self._build_prizes(where, pay).items():
             if count > max(lengths):
-                raise self.refuse(f"{where}.pays.{count}", f"no line has {format_count(count, 'cell')}")
+                raise self.build_error(f"{where}.pays.{count}", f"no line has {format_count(count, 'cell')}")
             for cells in sorted(lengths):
                 if count > cells:
                     continue
                 if pay.direction == "anywhere" and comb(cells, count) > 1000:
-                    raise self.refuse(
+                    raise self.build_error(
                         f"{where}.direction",
                         f"a count of {count} anywhere on {cells} cells makes too many patterns (more than 1000)",
                     )
@@ -490,8 +500,10 @@ class ReelBuilder:
                 pay_a, pay_b = pays[a.number - 1], pays[b.number - 1]
                 need = max(min(pay_a.pays), min(pay_b.pays))
                 reach = range(need) if pay_a.direction != "right" else range(-need, 0)
-                if all(any(a.shows[s] and b.shows[s] for c in columns[x] for s in c) for x in reach):
-                    raise self.refuse(
+                if all(
+                    any(a.win_symbols[s] and b.win_symbols[s] for c in columns[x] for s in c) for x in reach
+                ):
+                    raise self.build_error(
                         f"{self.key}.pay",
                         f"overlapping ways: one way can win both {pay_a.of} and {pay_b.of} "
                         "(say overlapping_ways = true if that is meant)",

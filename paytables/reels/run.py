@@ -88,7 +88,7 @@ class Stage(Protocol):
     def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one play of the stage.
 
-        Their ``parts`` and second moment (``second``) are computed only if the argument ``second`` is true.
+        ``mean_by_awards`` and ``second_moment`` are computed only if ``second`` is true.
         """
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:

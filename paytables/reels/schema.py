@@ -61,7 +61,7 @@ class Mode(Strict):
     lines: PositiveInt | None = None
     """The number of lines that are played, or None for all lines of the stage."""
     column: NaturalInt = 0
-    """The index of the pay in each pay that is written as a list; 0 is the first."""
+    """The index, from 0, of this mode's value in every pay that the definition writes as a list."""
     stage: Identifier = "base"
     """The id of the first stage of a game."""
 
@@ -81,9 +81,9 @@ class AwardDefinition(Strict):
     stage: Identifier | None = None
     """The id of the stage that the prize starts, such as free games; else None."""
     times: PositiveInt | dict[Count, PositiveInt] = 1
-    """How often the stage is played, or that number by the count of the symbol."""
+    """The number of plays of the stage that are given; as a mapping, by the count of the symbol."""
     size: NaturalInt | dict[Count, NaturalInt] = 0
-    """The stage's starting size (hold-and-spin: coins already locked), or the size by count."""
+    """The stage's starting size (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
     progressive: Identifier | None = None
     """The id of the progressive level that the prize hits; else None."""
     merchandise: Identifier | None = None
@@ -190,7 +190,7 @@ class ReelsStage(Strict):
         description="the row of the window a stop's weight is of, 0 at the top (default: the row of the only"
         " line; where there are several lines, or none, the top row)",
     )
-    """The row of the window that a stop's weight is for, 0 at the top; None: the usual row."""
+    """The window row, 0 at the top, that a stop's weight is for; None: the row of the stage's only line, else 0."""
     lines: tuple[Line, ...] = ()
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
@@ -261,7 +261,7 @@ class Item(Strict):
     credits: NaturalInt = 0
     """The credits that the item pays."""
     count: PositiveInt = 1
-    """How many boxes or wheel segments have the item, or its weight if it is drawn."""
+    """The number of boxes or wheel segments with the item; for coins and independent boxes, the weight of its draw."""
     end: bool = Field(default=False, description="ends the picking")
     """Whether the item ends the picking."""
     gives: tuple[AwardDefinition, ...] = ()

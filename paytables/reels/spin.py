@@ -93,7 +93,7 @@ def list_winning_cells(window: Sequence[Column], hit: WinHit) -> list[tuple[int,
         (x, row)
         for x, column in enumerate(window)
         for row, symbol in enumerate(hit.component.select_evaluated_rows(x, column))
-        if part[x] and hit.component.shows[symbol]
+        if part[x] and hit.component.win_symbols[symbol]
     ]
 
 

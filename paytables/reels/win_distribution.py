@@ -50,9 +50,9 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
     count = len(reels.components)
     cases = _CaseArrays(
         nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(count, 1),
-        weights=np.ones((len(tables.weighted), 1), dtype=np.int64),
+        weights=np.ones((len(tables.ways_components), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
-        given=np.zeros(1, dtype=np.int64),
+        award_codes=np.zeros(1, dtype=np.int64),
         counts=np.ones(1, dtype=np.int64),
     )
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
@@ -64,7 +64,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
         cases = _combine_equivalent_cases(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
     for paid_credits, code, n in zip(
-        cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
+        cases.credits.tolist(), cases.award_codes.tolist(), cases.counts.tolist(), strict=True
     ):
         distribution[paid_credits * reels.multiplier, tables.decode_awards(code)] += n
     return dict(distribution)
@@ -125,7 +125,7 @@ class _CaseArrays(NamedTuple):
     """The current weight (ways) of each pay component (row) in each case (column)."""
     credits: "Ints"
     """The credits that each case has won already."""
-    given: "Ints"
+    award_codes: "Ints"
     """The combined awards that each case has given already, as one integer."""
     counts: "Ints"
     """The number of windows of each case."""
@@ -153,10 +153,10 @@ class _LetterTables:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         g: WinGraph = reels.graph
-        self.dead = g.find_final_node(NO_WIN_END)
+        self.dead_node = g.find_final_node(NO_WIN_END)
         """The node that stands for a component whose win is counted or that can win nothing."""
         widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
-        loop = [self.dead] * (widest + 1)
+        loop = [self.dead_node] * (widest + 1)
         final = np.array([r < 0 for r in g.row])
         self.row = np.array([len(g.delta) if r < 0 else r for r in g.row], dtype=np.int32)
         self.delta = np.array(g.delta + loop, dtype=np.int32)
@@ -165,14 +165,14 @@ class _LetterTables:
         """Whether each node is final."""
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
-        self.next_node = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
-        """The node from which the next reel continues, by the node reached: the dead node if that one is final."""
-        self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
+        self.next_node = np.where(final, self.dead_node, np.arange(len(g.row))).astype(np.int32)
+        """For each node, the node from which the next reel continues: the dead node if it is final, else itself."""
+        self.ways_components = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
         awards_by_end = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
-        self.kinds: list[GivenAwards] = [(), *sorted(set(awards_by_end) - {()}, key=repr)]
+        self.award_kinds: list[GivenAwards] = [(), *sorted(set(awards_by_end) - {()}, key=repr)]
         """The different awards that a component can give; no award is first."""
-        self.base = len(self.kinds)
+        self.base = len(self.award_kinds)
         """The number of different awards, the base of the integer that combines them."""
         award_components = list_award_components(reels)
         if self.base ** len(award_components) > CYCLE_MAX:
@@ -181,8 +181,10 @@ class _LetterTables:
             )
         self.digit_value = {c: self.base**i for i, c in enumerate(award_components)}
         """The place value of each component's digit in the integer that combines all awards."""
-        digit = {kind: i for i, kind in enumerate(self.kinds)}
-        self.digit = np.where(final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0)
+        digit = {kind: i for i, kind in enumerate(self.award_kinds)}
+        self.award_digits = np.where(
+            final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0
+        )
         """The digit of each node's awards."""
 
     def step(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
@@ -192,20 +194,20 @@ class _LetterTables:
         nodes = np.empty_like(cases.nodes)
         weights = cases.weights.copy()
         credits_ = cases.credits.copy()
-        given_digits = cases.given.copy()
+        given_digits = cases.award_codes.copy()
         for c, letter in enumerate(letters):
             k = self.row[cases.nodes[c]] + letter
             target = self.delta[k]
             nodes[c] = self.next_node[target]
-            if c in self.weighted:
-                w = self.weighted.index(c)
+            if c in self.ways_components:
+                w = self.ways_components.index(c)
                 grown_weights = weights[w] * self.gain[k]
                 credits_ += self.value[target] * grown_weights
                 weights[w] = np.where(self.final[target], 1, grown_weights)
             else:
                 credits_ += self.value[target]
             if c in self.digit_value:
-                given_digits += self.digit[target] * self.digit_value[c]
+                given_digits += self.award_digits[target] * self.digit_value[c]
         return _CaseArrays(nodes, weights, credits_, given_digits, cases.counts * weight)
 
     def decode_awards(self, code: int) -> GivenAwards:
@@ -213,7 +215,7 @@ class _LetterTables:
         awards: list[Award] = []
         while code:
             code, digit = divmod(code, self.base)
-            awards += self.kinds[digit]
+            awards += self.award_kinds[digit]
         return select_given_awards(awards)
 
 
@@ -226,7 +228,7 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     merged = _CaseArrays(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
-    rows = [*merged.nodes, *merged.weights, merged.credits, merged.given]
+    rows = [*merged.nodes, *merged.weights, merged.credits, merged.award_codes]
     keys = np.zeros(len(merged.counts), dtype=np.uint64)
     for row in rows:
         keys = (keys ^ row.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -242,5 +244,9 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, inverse.reshape(-1), merged.counts)
     return _CaseArrays(
-        merged.nodes[:, first], merged.weights[:, first], merged.credits[first], merged.given[first], counts
+        merged.nodes[:, first],
+        merged.weights[:, first],
+        merged.credits[first],
+        merged.award_codes[first],
+        counts,
     )

@@ -26,7 +26,7 @@ class StageInMaking(Protocol):
     def omitted_prizes(self) -> list[str]:
         """Return the names of inherited prizes that the stage cannot win and therefore omits."""
 
-    def refuse(self, key: str, reason: str) -> DefinitionError:
+    def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
     def resolve_element(self, where: str, name: str) -> parts.Element:
@@ -50,7 +50,7 @@ class WinnablePrizes:
     def _refuse_prize(self, where: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
-            raise self._builder.refuse(where, f"{prize.name} {reason}")
+            raise self._builder.build_error(where, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
     def select_line_patterns(
@@ -67,7 +67,9 @@ class WinnablePrizes:
         """
         lines = self._builder.list_defined_lines()
         if pay.lines is not None and max(pay.lines) > len(lines):
-            raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
+            raise self._builder.build_error(
+                f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}"
+            )
 
         def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
             """Return whether some window shows one of the patterns on one of the stage's lines."""
@@ -123,11 +125,11 @@ class WinnablePrizes:
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay.direction not in {"left", "right", "both"}:
-            raise self._builder.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
+            raise self._builder.build_error(f"{where}.direction", f"ways are not read {pay.direction}")
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
-            raise self._builder.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
+            raise self._builder.build_error(f"{where}.pays", "counts of a ways prize must follow one another")
         if max(prizes) > len(columns):
-            raise self._builder.refuse(
+            raise self._builder.build_error(
                 f"{where}.pays.{max(prizes)}", f"the stage has only {format_count(len(columns), 'reel')}"
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]

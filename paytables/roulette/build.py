@@ -82,10 +82,10 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
             group=bet.id,
             names=ground.names,
             odds=bet.pays.text,
-            least=bet.least,
-            most=bet.most,
-            step=bet.step,
-            covers=ground.covers,
+            bet_min=bet.least,
+            bet_max=bet.most,
+            bet_step=bet.step,
+            covered_results=ground.covers,
         )
         spot_rules.append(SpotRules(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
     return spot_rules

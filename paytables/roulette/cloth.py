@@ -155,7 +155,9 @@ def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str
 
     The result is empty if the layout lacks one of the betting areas that call bets use.
     """
-    by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
+    by_covers = {
+        tuple(sorted(spot.covered_results, key=int)): spot.id for spot in spots if spot.covered_results
+    }
     call_bets: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO_POCKETS else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}

@@ -101,9 +101,9 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
             group=bet.id,
             names={code: f"{words} {label}".strip() for code, words in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
-            least=bet.least,
-            most=bet.most,
-            step=bet.step,
-            covers=(label,) if bet.kind == "total" else (),
+            bet_min=bet.least,
+            bet_max=bet.most,
+            bet_step=bet.step,
+            covered_results=(label,) if bet.kind == "total" else (),
         )
         yield SpotRules(spot, pays)

@@ -67,9 +67,9 @@ class WheelRules(Tableless):
                 group=area.id,
                 names=area.name.model_dump(),
                 odds="",
-                least=min(stakes),
-                most=max(stakes),
-                covers=tuple(area.pays),
+                bet_min=min(stakes),
+                bet_max=max(stakes),
+                covered_results=tuple(area.pays),
             )
             for area in self.definition.area
         )

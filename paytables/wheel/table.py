@@ -51,9 +51,9 @@ def _build_spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
         group=area.id,
         names=area.name.model_dump(),
         odds=" / ".join(dict.fromkeys(odds.text for odds in pays.values())),
-        least=limits.least,
-        most=limits.most,
-        step=limits.step,
-        covers=tuple(pays),
+        bet_min=limits.least,
+        bet_max=limits.most,
+        bet_step=limits.step,
+        covered_results=tuple(pays),
     )
     return SpotRules(spot, pays)

@@ -86,7 +86,7 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
         spots = {spot.id: spot for spot in game.rules.list_spots()}
         for seat, credits_ in added.items():
             bets = [each for each in wager.bets if each.seat == seat and each.spot in spots]
-            room = sum((each.credits * spots[each.spot].optional for each in bets), Fraction(0))
+            room = sum((each.credits * spots[each.spot].optional_per_credit for each in bets), Fraction(0))
             reserved = game.rules.compute_reserve(wager) + room
             assert credits_ <= reserved, (
                 f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"

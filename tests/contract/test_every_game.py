@@ -158,23 +158,25 @@ def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game,
 def test_each_spot_is_accepted_with_the_bets_it_requires(game):
     rules = rules_of(game)
     for spot in rules.list_spots():
-        shut = {other.id for other in rules.list_spots() if not other.open}
-        if spot.open and spot.needs not in shut:
-            bets = rules.table_layout.find_smallest_bets_with(spot, spot.least)
+        shut = {other.id for other in rules.list_spots() if not other.accepts_bets}
+        if spot.accepts_bets and spot.required_spot not in shut:
+            bets = rules.table_layout.find_smallest_bets_with(spot, spot.bet_min)
             first = {"pass": 1} | bets if "craps" in game else bets
-            assert rules.build_wager(sum(first.values()), bets=first).by_seat[0] == first
+            assert rules.build_wager(sum(first.values()), bets=first).bets_by_seat[0] == first
 
 
 # ---------------------------------------------------------------------------------- what a round may cost
 #: The tables where an answer of the certified play may add to the stake.
 RAISED = tuple(
-    name for name in list_table_games() if any(spot.reserve for spot in load_game(name).rules.list_spots())
+    name
+    for name in list_table_games()
+    if any(spot.reserve_per_credit for spot in load_game(name).rules.list_spots())
 )
 LIMIT_CENTS = load_profile("generic").play.bet_limit_cents
 
 
 def lead_of(rules):
-    return max(rules.list_spots(), key=lambda spot: spot.reserve)
+    return max(rules.list_spots(), key=lambda spot: spot.reserve_per_credit)
 
 
 def at_most(rules, cents):
@@ -193,9 +195,9 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         machine.engine.handle(EventType.DENOMINATION, value=cents)
         bets, lead = at_most(rules, cents)
         assert lay(machine, bets), (cents, bets)
-        more = bets[lead.id] + lead.step
+        more = bets[lead.id] + lead.bet_step
         higher = rules.table_layout.find_smallest_bets_with(lead, more)
-        if more <= lead.most:
+        if more <= lead.bet_max:
             assert not lay(machine, higher), (cents, higher)
     for _ in range(12):
         with_credit(machine, CREDIT_CENTS)
@@ -217,7 +219,7 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
     machine, rules = rig(game), rules_of(game)
     cents = machine.machine.selection.denomination_cents
     lead = lead_of(rules)
-    for credits_ in range(lead.least, lead.most + 1, lead.step):
+    for credits_ in range(lead.bet_min, lead.bet_max + 1, lead.bet_step):
         bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
         cost_cents, whole_cents = sum(bets.values()) * cents, rules.table_layout.round_cost(bets) * cents
         less_cents = (whole_cents - 1) // 500 * 500
@@ -240,8 +242,10 @@ def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     rules, said = loaded.rules, [each.evidence for each in findings if each.status is Status.NOTED]
     for cents in loaded.denominations_cents:
         bets, lead = at_most(rules, cents)
-        if bets[lead.id] < min(lead.most, LIMIT_CENTS // cents):
-            assert any(f"at most {bets[lead.id]:,} of {lead.most:,} on {lead.id}:" in each for each in said)
+        if bets[lead.id] < min(lead.bet_max, LIMIT_CENTS // cents):
+            assert any(
+                f"at most {bets[lead.id]:,} of {lead.bet_max:,} on {lead.id}:" in each for each in said
+            )
 
 
 def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
@@ -258,30 +262,36 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
 # ---------------------------------------------------------------------------------- what is told of it
 def filled(rules, wanted):
     """Bets whose round may come to just so much, raises and insurance included; None where none is found."""
-    spots = [spot for spot in rules.list_spots() if not spot.added]
-    for lead in sorted(spots, key=lambda spot: -spot.most * (1 + spot.reserve + spot.optional)):
-        for credits_ in range(lead.most, lead.least - 1, -lead.step):
+    spots = [spot for spot in rules.list_spots() if not spot.added_bet_multiples]
+    for lead in sorted(
+        spots, key=lambda spot: -spot.bet_max * (1 + spot.reserve_per_credit + spot.optional_per_credit)
+    ):
+        for credits_ in range(lead.bet_max, lead.bet_min - 1, -lead.bet_step):
             bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
             left = wanted - rules.table_layout.round_cost(bets)
             for optional in {
                 0,
-                int(sum(rules.table_layout.by_id[name].optional * n for name, n in bets.items())),
+                int(sum(rules.table_layout.by_id[name].optional_per_credit * n for name, n in bets.items())),
             }:
                 laid, rest = dict(bets), left - optional
                 for spot in spots:
                     if (
                         rest <= 0
                         or spot.id in laid
-                        or spot.times is not None
-                        or (spot.needs or lead.id) not in laid
+                        or spot.required_multiple is not None
+                        or (spot.required_spot or lead.id) not in laid
                     ):
                         continue
-                    cap = spot.most
-                    cap = cap if spot.most_times is None else min(cap, spot.most_times * laid[spot.needs])
-                    cap = cap if spot.share is None else 0
-                    unit = 1 + spot.reserve
-                    more = int(min(cap, rest // unit)) // spot.step * spot.step
-                    if more >= spot.least:
+                    cap = spot.bet_max
+                    cap = (
+                        cap
+                        if spot.required_multiple_max is None
+                        else min(cap, spot.required_multiple_max * laid[spot.required_spot])
+                    )
+                    cap = cap if spot.credits_covered is None else 0
+                    unit = 1 + spot.reserve_per_credit
+                    more = int(min(cap, rest // unit)) // spot.bet_step * spot.bet_step
+                    if more >= spot.bet_min:
                         laid[spot.id], rest = more, rest - int(more * unit)
                 if rest == 0:
                     return laid
@@ -349,15 +359,20 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
-    spots = [spot for spot in rules.list_spots() if not spot.added]
-    taken = {spot.id: min(spot.most, room_, on.get(spot.id, spot.most)) for spot in spots}
-    for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.find_highest_stake(room_)):
+    spots = [spot for spot in rules.list_spots() if not spot.added_bet_multiples]
+    taken = {spot.id: min(spot.bet_max, room_, on.get(spot.id, spot.bet_max)) for spot in spots}
+    for credits_ in (
+        min(spot.bet_min for spot in spots),
+        max(taken.values()),
+        rules.find_highest_stake(room_),
+    ):
         assert stage.money(credits_ * cents) in limits_text
     for spot in spots if len(spots) < 12 else ():  # and what is said of a spot is what is taken there
         shown = stage.view.table.spots[spot.id]
         lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
         least, most = (
-            stage.money(each * cents) for each in (spot.least, taken[spot.id] // spot.step * spot.step)
+            stage.money(each * cents)
+            for each in (spot.bet_min, taken[spot.id] // spot.bet_step * spot.bet_step)
         )
         assert any(least in words and most in words for words in lines), (spot.id, lines)
 

@@ -28,21 +28,21 @@ def laid(spots, bets):
     """The bets with those they are only taken with, each at the least that goes with them; None: not taken."""
     by_id, found = {spot.id: spot for spot in spots}, dict(bets)
     for spot in spots:  # an ante brings the bets that are as many times it
-        if spot.times and spot.needs in found:
-            found[spot.id] = found[spot.needs] * spot.times
+        if spot.required_multiple and spot.required_spot in found:
+            found[spot.id] = found[spot.required_spot] * spot.required_multiple
     for name in bets:
-        needed = by_id[name].needs
+        needed = by_id[name].required_spot
         if needed is None or needed in found:
             continue
-        if not by_id[needed].open:
+        if not by_id[needed].accepts_bets:
             return None
-        if by_id[name].times:
-            found[needed], rest = divmod(bets[name], by_id[name].times)
-            if rest or found[needed] % by_id[needed].step:
+        if by_id[name].required_multiple:
+            found[needed], rest = divmod(bets[name], by_id[name].required_multiple)
+            if rest or found[needed] % by_id[needed].bet_step:
                 return None
         else:
-            least = by_id[needed].least
-            found[needed] = bets[name] * by_id[name].share if by_id[name].share else least
+            least = by_id[needed].bet_min
+            found[needed] = bets[name] * by_id[name].credits_covered if by_id[name].credits_covered else least
         return laid(spots, found)
     return found
 
@@ -59,7 +59,7 @@ def returned(game, bets):
 
 def stakes_of(spot, chance, count):
     """The stakes of a spot that are held: its first ones, its last, and some between."""
-    every = range(spot.least, spot.most + 1, spot.step)
+    every = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
     return sorted({*every[:count], *every[-2:], *(chance.choice(every) for _ in range(count))})
 
 
@@ -73,7 +73,9 @@ def tables_of(name):
 
 def every_kind_of_bet(game):
     """One spot of each kind that the table takes bets on as it stands."""
-    spots = sorted((spot for spot in game.rules.list_spots() if spot.open), key=lambda spot: spot.group)
+    spots = sorted(
+        (spot for spot in game.rules.list_spots() if spot.accepts_bets), key=lambda spot: spot.group
+    )
     return [next(iter(spots)) for _, spots in groupby(spots, key=lambda spot: spot.group)]
 
 
@@ -107,7 +109,7 @@ def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count
         kinds = every_kind_of_bet(game)
         some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))
         bets = laid(
-            game.rules.list_spots(), {spot.id: chance.choice((spot.least, spot.most)) for spot in some}
+            game.rules.list_spots(), {spot.id: chance.choice((spot.bet_min, spot.bet_max)) for spot in some}
         )
         rtp = returned(game, bets)
         if rtp is not None:

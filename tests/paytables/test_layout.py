@@ -27,7 +27,15 @@ NAMES = {"en": "Spot", "fr": "WeightedResult"}
 
 
 def spot(name: str, **more: object) -> Spot:
-    fields = {"group": name, "names": NAMES, "odds": "1:1", "least": 2, "most": 10, "step": 2, **more}
+    fields = {
+        "group": name,
+        "names": NAMES,
+        "odds": "1:1",
+        "bet_min": 2,
+        "bet_max": 10,
+        "bet_step": 2,
+        **more,
+    }
     return Spot(id=name, **fields)  # type: ignore[arg-type]
 
 
@@ -35,7 +43,7 @@ def form(name: str, **bets: int) -> NamedWager:
     return NamedWager(id=name, name=Text(**NAMES), bets=bets)
 
 
-SPOTS = (spot("line"), spot("odds", needs="line"), spot("shut", open=False))
+SPOTS = (spot("line"), spot("odds", required_spot="line"), spot("shut", accepts_bets=False))
 LAYOUT = TableLayout(SPOTS, TableLimits(seats=2, most=14, most_win=30), (form("even", line=2),))
 
 

@@ -108,14 +108,14 @@ def settle_by_the_text(name, seats, banker, hands, settled):
 
 def some_seats(game, draw):
     seats, limits = {}, game.rules.list_spots()[0]
-    is_open = game.rules.list_spots()[1].open
+    is_open = game.rules.list_spots()[1].accepts_bets
     for seat in range(game.rules.table_layout.table.seats):
         if draw.below(2, "seat"):
-            bets = {"stake": limits.step * (-(-limits.least // limits.step) + draw.below(5, "bet"))}
+            bets = {"stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.below(5, "bet"))}
             if is_open and draw.below(2, "offers"):
                 bets["bank"] = (20, 60, 400)[draw.below(3, "bank")]
             seats[str(seat)] = bets
-    return seats or {"0": {"stake": limits.least}, "2": {"stake": limits.least}}
+    return seats or {"0": {"stake": limits.bet_min}, "2": {"stake": limits.bet_min}}
 
 
 def hold_rounds(name, seeded_draw, count):
@@ -172,7 +172,7 @@ def test_a_hundred_thousand_rounds_with_players_as_the_bank(name, seeded_draw):
 @pytest.mark.parametrize("name", GAMES)
 def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, seeded_draw):
     game = load_game(name)
-    assert [spot.id for spot in game.rules.list_spots() if not spot.open] == ["bank"]
+    assert [spot.id for spot in game.rules.list_spots() if not spot.accepts_bets] == ["bank"]
     with pytest.raises(WagerError, match="bank: the spot is closed"):
         game.build_wager(40, bets={"stake": 20, "bank": 20})
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
@@ -180,7 +180,7 @@ def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, s
     assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
     at = game.with_table_state(outcome.table)
     assert at.rules.build_current_view() == {"bank": 0}
-    assert all(spot.open for spot in at.rules.list_spots())
+    assert all(spot.accepts_bets for spot in at.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
     assert at.rules.arrange_bank(bets).banker is None  # twenty short of what the others have staked
     assert {(each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned} == {

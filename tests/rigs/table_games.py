@@ -26,7 +26,13 @@ LINE, PLACE, ANTE, EVEN = "line", "place", "ante", "even"
 
 def _spot(name: str, *, open_: bool = True) -> Spot:
     return Spot(
-        id=name, group=name, names={"en": name, "fr": name}, odds="1:1", least=2, most=100, open=open_
+        id=name,
+        group=name,
+        names={"en": name, "fr": name},
+        odds="1:1",
+        bet_min=2,
+        bet_max=100,
+        accepts_bets=open_,
     )
 
 
@@ -45,7 +51,7 @@ class _Rules(Tableless):
     def build_wager(self, credits_: int, **asked: Any) -> Wager:
         bets = dict(asked.get("bets", {self.spots[0]: credits_} if credits_ else {}))
         stood = {bet.spot: bet.credits for bet in self.list_standing_bets()}
-        open_ = {spot.id for spot in self.list_spots() if spot.open}
+        open_ = {spot.id for spot in self.list_spots() if spot.accepts_bets}
         for name, cost in bets.items():
             if name not in self.spots or type(cost) is not int or stood.get(name, 0) + cost < 0:
                 raise WagerError(f"bets.{name}: no bet of {cost!r}")

@@ -109,7 +109,9 @@ class RoundAudit:
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
         """Check that a game of a shared round starts with the draws and the table bets of the round's other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
-        table_bets = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
+        table_bets = frozenset(
+            (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
+        )
         tables = self._rounds.setdefault(game.round_id, {})
         if not carried:
             self._check_spin(entry, game, may_be_shared=bool(tables) and digest not in tables)

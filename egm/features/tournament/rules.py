@@ -475,7 +475,9 @@ def _has_wager(game: Game, credits_: int) -> bool:
     if not spots:
         return credits_ in game.bet_options
     on_one_spot = any(
-        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
+        spot.accepts_bets
+        and spot.required_spot is None
+        and credits_ in range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
         for spot in spots.values()
     )
     return on_one_spot or credits_ in find_first_stakes(spots)

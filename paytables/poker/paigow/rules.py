@@ -113,8 +113,8 @@ class PaiGowPokerRules(TwoHandsRules):
                 group=f"{group}-{odds.text}",
                 names=names,
                 odds=odds.text,
-                needs=bets.needs,
-                **bets.limits.model_dump(),
+                required_spot=bets.needs,
+                **bets.limits.build_spot_fields(),
             )
             for id_, group, names, odds, bets in side_bets
         )
@@ -244,7 +244,7 @@ class PaiGowPokerRules(TwoHandsRules):
             *self.analyse_least_bank(self._proof),
         ]
         bets += [
-            self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.least))
+            self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.bet_min))
             for spot in self.list_side_bet_spots()
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))

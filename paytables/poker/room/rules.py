@@ -218,7 +218,7 @@ class RoomRules(SeatedRules):
             names=stack.name.model_dump(),
             odds="1:1",
             terms=self.definition.format_terms(),
-            **stack.limits.model_dump(),
+            **stack.limits.build_spot_fields(),
         )
         return TableLayout((spot,), self.definition.table, self.definition.form)
 
@@ -271,7 +271,7 @@ class RoomRules(SeatedRules):
         """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
-            self._find_order((*combined.bets, *combined.others))
+            self._find_order((*combined.bets, *combined.bets_of_other_seats))
         return combined
 
     def _find_order(self, bets: Sequence[Bet]) -> list[Bet]:

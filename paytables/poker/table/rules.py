@@ -126,11 +126,11 @@ class PokerRules(SeatedRules):
             odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.share, odds.net)).text
             if spot.pay
             else "1:1",
-            **spot.limits.model_dump(),
-            open=not spot.raised,
-            needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
-            times=None if spot.of is None else int(spot.times),
-            reserve=self._most_added if spot.id == self.definition.ante.id else Fraction(0),
+            **spot.limits.build_spot_fields(),
+            accepts_bets=not spot.raised,
+            required_spot=self.definition.ante.id if spot.raised else spot.of or spot.needs,
+            required_multiple=None if spot.of is None else int(spot.times),
+            reserve_per_credit=self._most_added if spot.id == self.definition.ante.id else Fraction(0),
         )
 
     @cached_property
@@ -175,7 +175,7 @@ class PokerRules(SeatedRules):
             return spot
         ante = self.definition.ante.limits
         least, most = int(ante.least * times[0]), int(ante.most * times[-1])
-        return replace(spot, least=least, most=most, added=tuple(map(str, times)))
+        return replace(spot, bet_min=least, bet_max=most, added_bet_multiples=tuple(map(str, times)))
 
     def check(self, file: str) -> None:
         """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""

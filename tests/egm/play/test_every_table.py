@@ -69,9 +69,9 @@ class Player:
         game = self.room.machine.games[self.game]
         kept = read_table(self.room.machine, game.digest)
         at = game if kept is None else game.with_table_state(kept.table_state)
-        open_ = [spot for spot in at.rules.list_spots() if spot.open]
+        open_ = [spot for spot in at.rules.list_spots() if spot.accepts_bets]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
-        bets = {spot.id: spot.least for spot in chosen}
+        bets = {spot.id: spot.bet_min for spot in chosen}
         return bets | {
             bet.spot: -bet.credits for bet in at.rules.list_standing_bets() if self.rng.random() < 0.2
         }

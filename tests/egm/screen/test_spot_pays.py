@@ -107,7 +107,10 @@ def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot
 def test_the_limits_of_a_raise_are_multiples_of_the_antes():
     for name in (name for name in list_table_games() if load_game(name).family == "poker"):
         spots = {spot.id: spot for spot in load_game(name).rules.list_spots()}
-        raised = [spot for spot in spots.values() if not spot.open]
+        raised = [spot for spot in spots.values() if not spot.accepts_bets]
         for spot in raised:
-            ante, times = spots[spot.needs], [Fraction(each) for each in spot.added]
-            assert (spot.least, spot.most) == (int(ante.least * min(times)), int(ante.most * max(times)))
+            ante, times = spots[spot.required_spot], [Fraction(each) for each in spot.added_bet_multiples]
+            assert (spot.bet_min, spot.bet_max) == (
+                int(ante.bet_min * min(times)),
+                int(ante.bet_max * max(times)),
+            )

@@ -192,11 +192,11 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
 
 def some_bets(game, draw):
     bets = {}
-    for spot in (each for each in game.rules.list_spots() if each.open):
+    for spot in (each for each in game.rules.list_spots() if each.accepts_bets):
         if not bets or draw.below(2, "player"):
-            steps = (min(spot.most, 200) - spot.least) // spot.step
-            bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
-    bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].needs in {None, *bets}}
+            steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
+            bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
+    bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].required_spot in {None, *bets}}
     return game.build_wager(sum(bets.values()), bets=bets)
 
 

@@ -96,11 +96,11 @@ def covered_by_the_text(seats, turn):
     for n in range(SEATS):
         banker = (turn.seat + n) % SEATS
         offer = seats.get(str(banker), {}).get("bank", 0)
-        if offer and (n or offer >= turn.least):
+        if offer and (n or offer >= turn.bank_min):
             break
     else:
         return None
-    left = offer if n or not turn.least else turn.least
+    left = offer if n or not turn.bank_min else turn.bank_min
     order = [(banker + n) % SEATS for n in range(1, SEATS)]
     first = [turn.follower] if turn.follower is not None and banker == turn.seat else []
     caller = next((s for s in first + order if seats.get(str(s), {}).get("banco", 0) * 2 >= left), None)
@@ -148,7 +148,7 @@ def some_seats(draw, turn):
             if draw.below(4, "spot") == 0:
                 bets["banco"] = 20 + draw.below(100, "bet")
             if draw.below(2, "spot") or not bets:
-                least = turn.least if seat == turn.seat and draw.below(4, "double") else 20
+                least = turn.bank_min if seat == turn.seat and draw.below(4, "double") else 20
                 bets["bank"] = max(20, least) if draw.below(2, "more") else min(MOST, 20 + least)
             seats[str(seat)] = bets
     return seats or {"0": {"bank": 20}}

@@ -308,12 +308,14 @@ def some_bets(game, draw):
         for spot in game.rules.list_spots():
             if (
                 spot.group != "back"
-                and spot.open
+                and spot.accepts_bets
                 and (not bets or draw.below(2, "player") or spot.id == "second")
             ):
-                steps = (min(spot.most, 40) - spot.least) // spot.step
-                bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
-        bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].needs in {None, *bets}}
+                steps = (min(spot.bet_max, 40) - spot.bet_min) // spot.bet_step
+                bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
+        bets = {
+            k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].required_spot in {None, *bets}
+        }
         for spot in bets:
             if spot.startswith("twelve-sixteen"):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])
@@ -381,7 +383,7 @@ def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
 def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
     game, _, _, _ = GAMES["boxes"]
     main = game.rules.table_layout.by_id["main"]
-    bets = {f"main{end}": main.least + n * main.step for n, end in enumerate(("", "-2", "-3"))}
+    bets = {f"main{end}": main.bet_min + n * main.bet_step for n, end in enumerate(("", "-2", "-3"))}
     wager = game.build_wager(sum(bets.values()), bets=bets)
     outcome = play_with_answers(game.play(wager, seeded_draw("boxes")), wager, lambda _: Choice("stand"))
     assert {each.spot: each.staked for each in outcome.settlements} == bets

@@ -23,15 +23,15 @@ def house(**changed):
     """One deck, a hidden card looked at, soft 17 stood on, any two cards doubled, one split."""
     rules = {
         "decks": 1,
-        "hole": True,
+        "has_hole_card": True,
         "hits_soft_17": False,
-        "original_only": True,
+        "first_stake_only": True,
         "blackjack": Fraction(3, 2),
-        "doubled": ANY,
+        "double_totals": ANY,
         "double_after_split": False,
-        "hands": 2,
-        "ace_hands": 2,
-        "aces_one_card": True,
+        "hands_max": 2,
+        "ace_hands_max": 2,
+        "aces_get_one_card": True,
         "same_rank": False,
         "insurance": Fraction(2),
         "even_money": frozenset(),
@@ -72,33 +72,33 @@ def solved(rules, counts, up, cards, *, hands):
             split = next(each for each in round_.splits if each.pair == cards[0])
             mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
-            mean = play.evaluate_hands(round_.known, round_.tree, HandSituation(up), choose)[hand][0]
+            mean = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(up), choose)[hand][0]
         found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
     return tuple(found)
 
 
-EUROPE = {"hole": False, "original_only": False}
-QUEBEC = {"hole": False, "original_only": True}
+EUROPE = {"has_hole_card": False, "first_stake_only": False}
+QUEBEC = {"has_hole_card": False, "first_stake_only": True}
 EIGHTS, NINES = (1, 0, 0, 0, 0, 0, 0, 4, 0, 6), (1, 0, 0, 0, 0, 0, 0, 0, 5, 12)
 SEVENS = (0, 0, 0, 0, 0, 0, 5, 0, 0, 8)
 PAID = {"sevens": Fraction(3, 2)}
 #: Shoe by value, the dealer's first card, two cards, most hands (0: kept), the house, and the same for the brute.
 TINY = {
-    "resplit": ((0, 0, 0, 0, 0, 0, 0, 4, 5, 8), 9, (8, 8), 3, {**EUROPE, "hands": 3}, {"das": False, "hands": 3}),
+    "resplit": ((0, 0, 0, 0, 0, 0, 0, 4, 5, 8), 9, (8, 8), 3, {**EUROPE, "hands_max": 3}, {"das": False, "hands": 3}),
     "all lost to a blackjack": (EIGHTS, 10, (8, 8), 2, EUROPE, {"das": False}),
     "first lost to a blackjack": (
-        NINES, 10, (9, 9), 3, {**QUEBEC, "hands": 3}, {"das": False, "hands": 3, "lost": "first"},
+        NINES, 10, (9, 9), 3, {**QUEBEC, "hands_max": 3}, {"das": False, "hands": 3, "lost": "first"},
     ),
     "a hidden card": (EIGHTS, 10, (8, 8), 2, {}, {"das": False, "peek": True}),
-    "tens": ((2, 0, 0, 0, 0, 0, 0, 0, 0, 12), 10, (10, 10), 3, {**EUROPE, "hands": 3}, {"das": False, "hands": 3}),
+    "tens": ((2, 0, 0, 0, 0, 0, 0, 0, 0, 12), 10, (10, 10), 3, {**EUROPE, "hands_max": 3}, {"das": False, "hands": 3}),
     "sevens": (
-        SEVENS, 10, (7, 7), 3, {**QUEBEC, "hands": 3, **PAID}, {"das": False, "hands": 3, "lost": "first", **PAID},
+        SEVENS, 10, (7, 7), 3, {**QUEBEC, "hands_max": 3, **PAID}, {"das": False, "hands": 3, "lost": "first", **PAID},
     ),
     "doubled after a split": (
         (0, 0, 1, 0, 0, 0, 0, 4, 0, 6), 10, (8, 8), 2, {**EUROPE, "double_after_split": True}, {},
     ),
     "aces": (
-        (5, 0, 0, 0, 3, 0, 0, 0, 3, 5), 10, (1, 1), 3, {**EUROPE, "hands": 3, "ace_hands": 3},
+        (5, 0, 0, 0, 3, 0, 0, 0, 3, 5), 10, (1, 1), 3, {**EUROPE, "hands_max": 3, "ace_hands_max": 3},
         {"das": False, "hands": 3, "ace_hands": 3},
     ),
     "kept, soft 17 hit": (
@@ -145,12 +145,12 @@ def test_the_hands_of_a_split_are_counted_whole():
 # ------------------------------------------------------------------------------- published analyses
 def test_a_tiny_shoe_as_farmer_published_it():
     """E. Farmer, strategy calculator 6.3, blackjackinfo.com thread 22710: 2-2 against 7, all given digits."""
-    rules = house(hands=4, double_after_split=True)
+    rules = house(hands_max=4, double_after_split=True)
     round_, play = SolvedRound(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), StrategyEvaluation(rules)
     hand = 2 * PACKED_CARD_BY_VALUE[1]
-    values = play.evaluate_hands(round_.known, round_.tree, HandSituation(7), policies.choose_best)
+    values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(7), policies.choose_best)
     options = play.evaluate_options(
-        round_.known[hand], round_.tree, hand, values, HandSituation(7), suited=False
+        round_.hand_values[hand], round_.tree, hand, values, HandSituation(7), suited=False
     )
     ways = round_.tree[hand].ordinary_ways * play.unit
     split = play.evaluate_split(round_, round_.splits[0], 4, policies.choose_best)[0]
@@ -187,16 +187,16 @@ WIZARD = {
 @pytest.mark.parametrize("case", WIZARD, ids=lambda case: case[0])
 def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     _, decks, hits, hidden = case
-    rules = house(decks=decks, hits_soft_17=hits, hole=hidden, original_only=hidden, hands=1)
+    rules = house(decks=decks, hits_soft_17=hits, has_hole_card=hidden, first_stake_only=hidden, hands_max=1)
     table = policies.StrategyTable(rules, (1,))
     round_, play = table.rounds[0], table.play
-    values = play.evaluate_hands(round_.known, round_.tree, HandSituation(1), policies.choose_best)
+    values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(1), policies.choose_best)
     for (one, other), published in WIZARD[case].items():
         hand = PACKED_CARD_BY_VALUE[one - 1] + PACKED_CARD_BY_VALUE[other - 1]
         node = round_.tree[hand]
         ways = play.count_completed_ways(node) * play.unit
         options = play.evaluate_options(
-            round_.known[hand], round_.tree, hand, values, HandSituation(1), suited=False
+            round_.hand_values[hand], round_.tree, hand, values, HandSituation(1), suited=False
         )
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand
@@ -205,13 +205,13 @@ def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
 #: The same source's returns of whole games; its splits are by how many hands there are, and not exact, so
 #: that the last digits differ: by this much, exact less published, in millionths.
 GAMES = {
-    "1d s17": ({"hands": 4}, "0.000423", -4),
-    "1d s17 das": ({"hands": 4, "double_after_split": True}, "0.001839", -8),
-    "2d h17": ({"decks": 2, "hits_soft_17": True, "hands": 4}, "-0.005252", -2),
+    "1d s17": ({"hands_max": 4}, "0.000423", -4),
+    "1d s17 das": ({"hands_max": 4, "double_after_split": True}, "0.001839", -8),
+    "2d h17": ({"decks": 2, "hits_soft_17": True, "hands_max": 4}, "-0.005252", -2),
     "6d h17 europe das": (
-        {**EUROPE, "decks": 6, "hits_soft_17": True, "hands": 4, "double_after_split": True}, "-0.0072705", 1,
+        {**EUROPE, "decks": 6, "hits_soft_17": True, "hands_max": 4, "double_after_split": True}, "-0.0072705", 1,
     ),
-    "8d h17 europe": ({**EUROPE, "decks": 8, "hits_soft_17": True, "hands": 4}, "-0.0089865", 3),
+    "8d h17 europe": ({**EUROPE, "decks": 8, "hits_soft_17": True, "hands_max": 4}, "-0.0089865", 3),
 }  # fmt: skip
 
 
@@ -290,7 +290,7 @@ def test_better_play_returns_more():
 @pytest.mark.parametrize("even", [frozenset(), frozenset({1}), frozenset({1, 10})])
 def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     """Insurance of a blackjack at 2:1 is even money to the cent; of one deck neither is worth it."""
-    rules = house(even_money=even, hands=1)
+    rules = house(even_money=even, hands_max=1)
     found = []
     for take in (policies.choose_highest_sum, policies.choose_lowest_sum):
         table = policies.StrategyTable(rules, (1,))

@@ -141,7 +141,13 @@ def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
 
 
 def test_the_best_play_as_data_is_the_best_play():
-    rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
+    rules = house(
+        hands_max=3,
+        double_after_split=True,
+        has_hole_card=False,
+        sevens=Fraction(3, 2),
+        suited_678=Fraction(2),
+    )
     table, answers = policies.StrategyTable(rules, (7,)), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     data = PackedStrategy.pack_strategy(
@@ -153,7 +159,9 @@ def test_the_best_play_as_data_is_the_best_play():
 
     def take(asked, sums):
         into = (
-            data.count_split_hands(asked.up, list_card_values(asked.hand)[0]) if asked.kind == "split" else 0
+            data.count_split_hands(asked.up_card_value, list_card_values(asked.hand)[0])
+            if asked.kind == "split"
+            else 0
         )
         return min(into, len(sums)) - 1 if into else 0
 
@@ -192,7 +200,8 @@ def test_a_table_carries_its_figures_and_its_chart(name):
 def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
     """Twos split three ways against some first cards only: what is printed must tell the rest of them too."""
     table = policies.StrategyTable(
-        house(decks=6, hole=False, original_only=False, hands=3, double_after_split=True), (up,)
+        house(decks=6, has_hole_card=False, first_stake_only=False, hands_max=3, double_after_split=True),
+        (up,),
     )
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
@@ -266,7 +275,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
         mean = float((nets * halves).sum()) / rounds / 2
         deviation = math.sqrt((float((nets * halves**2).sum()) / rounds / 4 - mean**2) / rounds)
         assert abs(mean - float(Fraction(made.proved["main"].charted))) <= 3.2905 * deviation
-    if made.house.hands > 2:
+    if made.house.hands_max > 2:
         return
     table, answers, played = policies.StrategyTable(made.house), {}, parse_chart(chart)
     result = table.evaluate(

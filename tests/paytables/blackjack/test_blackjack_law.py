@@ -112,7 +112,7 @@ THREE = {
 @pytest.mark.parametrize("name", THREE)
 def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = THREE[name]
-    rules = house(**{"hands": 3, "double_after_split": True, "insurance": None, **rules})
+    rules = house(**{"hands_max": 3, "double_after_split": True, "insurance": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
     table = policies.StrategyTable(rules, ups, shoe=counts)
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
@@ -128,8 +128,8 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     "rules",
     [
         {"insurance": Fraction(4), "even_money": frozenset({1, 10})},
-        {**QUEBEC, "hands": 2, "insurance": Fraction(5, 2), "blackjack": Fraction(6, 5)},
-        {"hands": 1, "suited_678": Fraction(2), "hole": False},
+        {**QUEBEC, "hands_max": 2, "insurance": Fraction(5, 2), "blackjack": Fraction(6, 5)},
+        {"hands_max": 1, "suited_678": Fraction(2), "has_hole_card": False},
     ],
 )
 def test_the_mean_of_the_law_is_the_mean(rules):

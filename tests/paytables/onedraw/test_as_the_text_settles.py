@@ -132,8 +132,8 @@ def laid(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
     """Some bets within the limits of their spots."""
     bets = {}
     for spot in pick.sample(spots, pick.randint(1, min(9, len(spots)))):
-        steps = min(spot.most, 40) - spot.least
-        bets[spot.id] = spot.least + pick.randrange(steps // spot.step + 1) * spot.step
+        steps = min(spot.bet_max, 40) - spot.bet_min
+        bets[spot.id] = spot.bet_min + pick.randrange(steps // spot.bet_step + 1) * spot.bet_step
     return bets
 
 
@@ -300,7 +300,7 @@ def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_othe
     """One random number decides, out of as many as there are parts, and each of them leads to another part."""
     game, count = load_game(name), WHEELS[name].total()
     spot = game.rules.list_spots()[0]
-    wager = game.build_wager(spot.least, bets={spot.id: spot.least})
+    wager = game.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
     results = []
     for number in range(count):
         draw = RecordingDraw(Given(number))
@@ -315,7 +315,7 @@ def test_bets_are_settled_in_the_order_of_the_layout(name: str) -> None:
     game = load_game(name)
     spots = [spot for spot in game.rules.list_spots() if spot.group not in {"double", "triple"}]
     chosen = [spot for number, spot in enumerate(spots) if number % 20 == 0]
-    bets = {spot.id: spot.least for spot in reversed(chosen)}
+    bets = {spot.id: spot.bet_min for spot in reversed(chosen)}
     wager = game.build_wager(sum(bets.values()), bets=bets)
     part = next(n for n, result in enumerate(game.rules.build_display_data()["wheel"]) if result != "0")
     outcome = play_with_choices(game.play(wager, Given(part)), wager)

@@ -333,7 +333,7 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
     }
     assert counts == inside | {"column": 3, "dozen": 3, "even-chance": 6}
     for spot in spots:
-        numbers = sorted(map(int, spot.covers))
+        numbers = sorted(map(int, spot.covered_results))
         if spot.group == "split":
             a, b = numbers
             assert b - a == 3 or (b - a == 1 and a % 3) or a == 0

@@ -216,9 +216,9 @@ def beside(bets, number, remaining):
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [
-        spot for spot in game.rules.list_spots() if spot.open and draw.below(3, "spot") == 0
+        spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.below(3, "spot") == 0
     ] or game.rules.list_spots()[:1]
-    bets = {spot.id: spot.least + spot.step * draw.below(5, "stake") for spot in spots}
+    bets = {spot.id: spot.bet_min + spot.bet_step * draw.below(5, "stake") for spot in spots}
     return {"stake": 20} | bets  # which the others need
 
 

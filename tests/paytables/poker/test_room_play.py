@@ -113,7 +113,7 @@ def go_to_street(books, display):
 def hold_game(game, draw, seen):
     """Play one game beside the books, and compare each turn, each option and what each is given back."""
     table_seats = game.rules.definition.table.seats
-    stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].least)
+    stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].bet_min)
     offered = draw.below(table_seats, "button")
     here = game.with_table_state({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)

@@ -271,7 +271,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         forms = game.rules.definition.form
         form = forms[n % len(forms)]
         most = game.rules.table_layout.by_id
-        bets = {spot: min(credits_ * (1 + n % 3), most[spot].most) for spot, credits_ in form.bets.items()}
+        bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
         wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
         found = played(game, wager, draw, answers)

@@ -163,9 +163,9 @@ class _Remarks:
         for cents in slot.denominations_cents or game.denominations_cents:
             most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
-                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game's definition: {spot.most:,})"
+                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game's definition: {spot.bet_max:,})"
                 for spot in game.rules.list_spots()
-                if most_on.get(spot.id, spot.most) < spot.most
+                if most_on.get(spot.id, spot.bet_max) < spot.bet_max
             ]
             if reductions:
                 remark = (

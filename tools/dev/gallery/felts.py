@@ -233,7 +233,7 @@ def _round(
     over = replace(view, now=view.show.began + line.end)
     after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
-    shut = tuple(spot.id for spot in after.list_spots() if not spot.open)
+    shut = tuple(spot.id for spot in after.list_spots() if not spot.accepts_bets)
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),

@@ -400,9 +400,9 @@ def bet_limit(case: Case) -> Iterator[Finding]:
         accepted = case.game.rules.find_highest_bet(limit // cents)
         for spot in layout:
             highest = accepted.get(spot.id)
-            if highest is not None and highest < min(spot.most, limit // cents):
+            if highest is not None and highest < min(spot.bet_max, limit // cents):
                 evidence = (
-                    f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.most:,} on {spot.id}:"
+                    f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.bet_max:,} on {spot.id}:"
                     f" the limit of {format_count(limit, 'cent')} covers all stakes of the round"
                 )
                 yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, evidence)

@@ -79,7 +79,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
                 ", ".join(map(str, memory.multipliers)) if len(memory.multipliers) > 1 else "",
             ),
             ("moved on by", table.advance if len(memory.multipliers) > 1 else ""),
-            ("most runs of a series", memory.most_runs),
+            ("most runs of a series", memory.runs_max),
             ("symbols that fill their reel", ", ".join(table.expand)),
             ("symbol that sticks", table.sticky),
             ("multipliers of the falls", ", ".join(map(str, table.cascade))),

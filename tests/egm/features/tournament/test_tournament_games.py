@@ -40,9 +40,9 @@ def lay_bets(at):
     """The smallest bet on the first spot that takes one, with all that it needs; nothing for a game without spots."""
     spots = {spot.id: spot for spot in at.rules.list_spots()}
     for spot in spots.values():
-        if spot.open and not spot.added:
-            bets = find_smallest_bets_with(spots, spot, spot.least)
-            if all(spots[name].open for name in bets):
+        if spot.accepts_bets and not spot.added_bet_multiples:
+            bets = find_smallest_bets_with(spots, spot, spot.bet_min)
+            if all(spots[name].accepts_bets for name in bets):
                 return bets
     return {}
 
@@ -122,8 +122,12 @@ def lay_exactly(at, credits_):
     """A bet of so many credits on a table in its present state, which may have closed the spot of the first bet."""
     spots = {spot.id: spot for spot in at.rules.list_spots()}
     for spot in spots.values():
-        for least in range(spot.least, min(spot.most, credits_) + 1, spot.step):
+        for least in range(spot.bet_min, min(spot.bet_max, credits_) + 1, spot.bet_step):
             bets = find_smallest_bets_with(spots, spot, least)
-            if spot.open and sum(bets.values()) == credits_ and all(spots[name].open for name in bets):
+            if (
+                spot.accepts_bets
+                and sum(bets.values()) == credits_
+                and all(spots[name].accepts_bets for name in bets)
+            ):
                 return bets
     raise AssertionError(f"no spot takes {credits_} credits")
