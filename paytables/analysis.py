@@ -143,7 +143,7 @@ class ProgressiveShare:
     ceiling_credits: int | None = None
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
-    """The mean number of hits that pay only a part of the level, by that part."""
+    """The mean number of hits per game that pay only a part of the level, by that part."""
 
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveShare":
         """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""

@@ -1,4 +1,4 @@
-"""Bets that depend on each other: which bet another requires, and how large one may be relative to the other."""
+"""Bets that require a bet on a second spot, and the permitted ratio of the two amounts."""
 
 from collections.abc import Iterator, Mapping
 

@@ -219,7 +219,7 @@ class GameFamily(Generic[D]):
     """The function that builds the rules from a checked definition; its second argument is the file name."""
     prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     """The function that expands a definition's shorthand before the model checks it."""
-    figures: frozenset[int] = frozenset()
+    help_figures: frozenset[int] = frozenset()
     """Numbers that help texts may state although no definition contains them, such as card values."""
 
 
@@ -469,7 +469,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
     known_names = (
         prose.find_numbers_in_definition(game.text)
         | prose.find_figures(*game.rules.explain())
-        | find_family(game.family).figures
+        | find_family(game.family).help_figures
     )
     for code, text in prose.read_help_texts(game.text).items():
         if strange := [

@@ -45,7 +45,7 @@ class Odds:
     """The odds as printed, such as ``3:2``."""
     net: Fraction
     """The net win for each credit staked."""
-    share: Fraction = Fraction(0)
+    level_share: Fraction = Fraction(0)
     """The part of a progressive level that is paid instead of credits; 0: the bet pays ``net``."""
 
     @classmethod
@@ -69,7 +69,7 @@ class Odds:
 
     def format_by_language(self) -> dict[str, str]:
         """Return the odds as the rules print them, by language."""
-        if self.share:
+        if self.level_share:
             per_cent = self.text.removesuffix("%")
             return {
                 "en": f"{per_cent}% of the progressive jackpot",
@@ -199,7 +199,7 @@ class TableDefinition(Definition):
 class TableLayout:
     """The betting spots of a game table in its current state, and the limits of a wager on them.
 
-    A wager may add to bets of earlier rounds. It may take credits off them if their spot is in ``removable``.
+    A wager may add to bets of earlier rounds. It may take credits off them if their spot is in ``removable_spots``.
     """
 
     spots: tuple[Spot, ...]
@@ -208,13 +208,13 @@ class TableLayout:
     """The number of seats, and what one seat may stake and win."""
     forms: tuple[NamedWager, ...] = ()
     """The wagers that are offered by name."""
-    standing: tuple[Bet, ...] = ()
+    standing_bets: tuple[Bet, ...] = ()
     """The bets of earlier rounds that the player may still change."""
-    removable: Container[str] = ()
+    removable_spots: Container[str] = ()
     """The ids of the spots whose standing bets may be reduced or taken back."""
 
     @cached_property
-    def by_id(self) -> dict[str, Spot]:
+    def spots_by_id(self) -> dict[str, Spot]:
         """Return the betting spots of the layout by their ids."""
         return {spot.id: spot for spot in self.spots}
 
@@ -247,7 +247,7 @@ class TableLayout:
         for form in self.forms:
             if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
                 return Wager(credits_, {"bets": self.parse_bets(form.bets)})
-        if not options and credits_ == 0 and self.standing:
+        if not options and credits_ == 0 and self.standing_bets:
             return Wager(0, {"bets": {}})
         form_text = f" of form {options['form']!r}" if options else ""
         raise WagerError(
@@ -309,11 +309,11 @@ class TableLayout:
         if not requested and not standing_credits:
             raise WagerError("bets: at least one bet must be staked, because no bet stands on the table")
         for name in requested:
-            if name not in self.by_id:
+            if name not in self.spots_by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         bets_after = standing_credits | {
-            name: self._compute_bet_after(self.by_id[name], each, standing_credits.get(name, 0))
+            name: self._compute_bet_after(self.spots_by_id[name], each, standing_credits.get(name, 0))
             for name, each in bets.items()
         }
         self._check_seat_bets(bets_after)
@@ -322,7 +322,7 @@ class TableLayout:
     def _find_standing_credits(self, seat: int) -> dict[str, int]:
         """Return the credits that already stand on each spot for a seat."""
         standing_credits: dict[str, int] = {}
-        for bet in self.standing:
+        for bet in self.standing_bets:
             if bet.seat == seat:
                 standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
         return standing_credits
@@ -347,12 +347,15 @@ class TableLayout:
     def compute_reserve(self, bets: Iterable[Bet]) -> int:
         """Return the most credits that the certified strategy may add to these bets during the round."""
         return ceil(
-            sum((self.by_id[bet.spot].reserve_per_credit * max(bet.credits, 0) for bet in bets), Fraction(0))
+            sum(
+                (self.spots_by_id[bet.spot].reserve_per_credit * max(bet.credits, 0) for bet in bets),
+                Fraction(0),
+            )
         )
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
         """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-        return companions.find_smallest_bets_with(self.by_id, spot, credits_)
+        return companions.find_smallest_bets_with(self.spots_by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
@@ -360,7 +363,7 @@ class TableLayout:
         smallest_bets = {
             name: bet_credits
             for spot, credits_ in own_bets.items()
-            for name, bet_credits in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
+            for name, bet_credits in self.find_smallest_bets_with(self.spots_by_id[spot], credits_).items()
         }
         return replace(
             figures,
@@ -387,7 +390,9 @@ class TableLayout:
         """Return :meth:`find_highest_bet` by spot, computed once; a spot that only a decision adds to is left out."""
         if credits_ not in self._highest_bets_by_credits:
             self._highest_bets_by_credits[credits_] = {
-                spot.id: self.find_highest_bet(spot, credits_) for spot in self.spots if not spot.added_bet_multiples
+                spot.id: self.find_highest_bet(spot, credits_)
+                for spot in self.spots
+                if not spot.added_bet_multiples
             }
         return self._highest_bets_by_credits[credits_]
 
@@ -416,7 +421,7 @@ class TableLayout:
                 f"{bet_key}: {format_count(-credits_, 'credit')} cannot be taken down;"
                 f" the bet there is {standing_credits:,}"
             )
-        if credits_ < 0 and spot.id not in self.removable:
+        if credits_ < 0 and spot.id not in self.removable_spots:
             raise WagerError(f"{bet_key}: a bet there may not be taken down")
         if credits_ > 0 and not spot.accepts_bets:
             raise WagerError(f"{bet_key}: the spot is closed in the table's current state")
@@ -560,12 +565,12 @@ def settle_bet(
     """
     credits_ = 0 if odds is None else odds.compute_total_return(bet.credits, rounding)
     result = name or ("lost" if odds is None else "won")
-    return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(result, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
 def push_bet(bet: Bet, name: str = "push") -> Settlement:
     """Return the settlement of a bet that is returned in full."""
-    return Settlement(name, bet.credits, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(name, bet.credits, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
 def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
@@ -600,7 +605,7 @@ class WeightedResult:
     """The number of equally likely results that are this case, or its probability."""
     settlements: Sequence[Settlement]
     """The settlements of all bets in this case."""
-    added: int = 0
+    added_credits: int = 0
     """The credits staked during the round, after the wager."""
 
 
@@ -630,8 +635,8 @@ def analyse_cases(
     """Return the exact figures of one seat's wager from every possible result.
 
     The weights are integers if the results are counted; their sum is then the cycle. Otherwise they are exact
-    probabilities. Each settlement that returns credits is a prize, by its name and spot. Credits ``added``
-    during a round are subtracted from its win.
+    probabilities. Each settlement that returns credits is a prize, by its name and spot. The
+    ``added_credits`` of a case are subtracted from its win.
     """
     cases = list(cases)
     # weights are added as integer multiples of this unit
@@ -642,9 +647,9 @@ def analyse_cases(
     total_weight = added_weight = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
-        wins[sum(settlement.credits for settlement in case.settlements) - case.added] += weight
+        wins[sum(settlement.credits for settlement in case.settlements) - case.added_credits] += weight
         total_weight += weight
-        added_weight += weight * case.added
+        added_weight += weight * case.added_credits
         for settlement in case.settlements:
             if settlement.credits:
                 key = (settlement.name, settlement.spot, settlement.credits)

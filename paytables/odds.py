@@ -15,9 +15,9 @@ class OddsLimits(NamedTuple):
     """
 
     top_one_in: int | None
-    """The limit N for a top award, or None."""
+    """The limit N for a top award: longer odds than 1 in N must be displayed; None: no limit."""
     other_one_in: int | None
-    """The limit N for any other award, or None."""
+    """The limit N for any award that is not a top award; None: no limit."""
 
 
 #: The limits that a profile has unless it states others (Ontario 10.1).
@@ -36,7 +36,7 @@ class DisclosedAward:
     """The pay without multipliers, or a level's reset value; None for a prize in kind."""
     rate: Fraction
     """The exact average number of times that one game wins the award."""
-    top: bool = False
+    is_top: bool = False
     """Whether this is a top award of the game."""
 
     @property
@@ -53,7 +53,7 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
     prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
     most = max((credits_ for _, _, credits_, _ in prizes), default=0)
-    awards = [DisclosedAward(*row, top=row[2] == most) for row in prizes if row[3]]
+    awards = [DisclosedAward(*row, is_top=row[2] == most) for row in prizes if row[3]]
     awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
     return sorted(awards, key=lambda award: (award.rate, award.where, award.name))
 
@@ -63,6 +63,6 @@ def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits)
     return [
         award
         for award in candidates
-        if (limit := limits.top_one_in if award.top else limits.other_one_in) is not None
+        if (limit := limits.top_one_in if award.is_top else limits.other_one_in) is not None
         and award.rate * limit < 1
     ]

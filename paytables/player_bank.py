@@ -82,7 +82,7 @@ class BankTurn:
 
     seat: int = 0
     """The seat that is offered the bank first."""
-    took_part: tuple[int, ...] = ()
+    participants: tuple[int, ...] = ()
     """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
     last_bank_seat: int | None = None
     """The seat that was the bank in the last round, or None if the machine was."""
@@ -90,7 +90,7 @@ class BankTurn:
     def to_json(self) -> dict[str, object]:
         """Return the turn to be the bank as the table state stores it."""
         last = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
-        return {"seat": self.seat, "took_part": list(self.took_part), **last}
+        return {"seat": self.seat, "took_part": list(self.participants), **last}
 
     @classmethod
     def from_json(cls, data: object, seats: int) -> Self:
@@ -116,7 +116,7 @@ class BankTurn:
     def list_candidates(self, seats: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""
         in_turn = [(self.seat + n) % seats for n in range(seats)]
-        return [seat for seat in in_turn if seat in self.took_part and seat != self.last_bank_seat]
+        return [seat for seat in in_turn if seat in self.participants and seat != self.last_bank_seat]
 
 
 #: The turn before the first round, in which the machine is the bank.
@@ -129,9 +129,9 @@ class BankedRound:
 
     banker: int | None
     """The seat that is the bank, or None if the machine is."""
-    played: tuple[Bet, ...]
+    played_bets: tuple[Bet, ...]
     """The bets that are played: the stakes against the bank, and side bets."""
-    returned: tuple[Settlement, ...]
+    returned_settlements: tuple[Settlement, ...]
     """The settlements that return bets, or parts of bets, without playing them."""
 
     def settle_bank(self, stake: Settlement) -> tuple[Settlement, ...]:
@@ -149,13 +149,17 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
 
     ``banker`` is the seat that is the bank.
     """
-    bet = Bet(BANK_SPOT, stake.staked, banker)
+    bet = Bet(BANK_SPOT, stake.staked_credits, banker)
     if stake.name == "push":
         return push_bet(bet)
     is_lost = stake.name == "won"
     returned_credits = 0 if is_lost else 2 * bet.credits
     return Settlement(
-        "lost" if is_lost else "won", returned_credits, spot=BANK_SPOT, staked=bet.credits, seat=banker
+        "lost" if is_lost else "won",
+        returned_credits,
+        spot=BANK_SPOT,
+        staked_credits=bet.credits,
+        seat=banker,
     )
 
 
@@ -269,6 +273,8 @@ class PlayerBankRules(SeatedRules):
         next_turn = (
             BankTurn(turn.seat, seats)
             if banked.banker is None
-            else BankTurn((banked.banker + 1) % self.table_layout.table.seats, turn.took_part, banked.banker)
+            else BankTurn(
+                (banked.banker + 1) % self.table_layout.table.seats, turn.participants, banked.banker
+            )
         )
         return {BANK_SPOT: next_turn.to_json()}

@@ -103,14 +103,14 @@ def settle_part_back(bet: ImprisonedBet) -> Settlement:
     """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
     detail = {"part": f"1/{1 << bet.count}"}
     return Settlement(
-        "half", bet.half_stake_credits, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat
+        "half", bet.half_stake_credits, detail, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat
     )
 
 
 def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
     name, credits_ = ("freed", bet.stake_credits) if won else ("lost", 0)
-    return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
 def held_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:

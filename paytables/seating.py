@@ -112,9 +112,9 @@ def ask_whether_all_staked(
 ) -> Generator[Step, Choice | None, bool]:
     """Ask the driver of the game, before anything is drawn, whether every seat's stake is recorded; return the answer.
 
-    If not, the round is not played. Players against each other win each other's stakes. If the power fails
-    while the games of a round start, some stakes are not wagered, and the round returns those that are. For
-    one player who plays all seats the result is True.
+    The players win each other's stakes, so the round is played only if all stakes are recorded. If the power fails
+    while the games of a round start, some stakes may be missing; the recorded ones are then returned. For one
+    player who plays all seats the result is True.
     """
     if viewer is None:
         return True

@@ -62,21 +62,21 @@ class SideBet:
     """The betting spots that play for the level."""
     stake: int
     """The credits of one stake."""
-    rates: Mapping[Fraction, Fraction]
+    hit_rates: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
-    def play(self, bets: int = 1) -> LevelPlay:
+    def build_level_play(self, bets: int = 1) -> LevelPlay:
         """Return what ``bets`` such side bets contribute to the progressive level and may win of it."""
         return LevelPlay(
             level=self.level.id,
             names=self.level.name.model_dump(),
             stake_credits=self.stake,
-            odds=self.rates[Fraction(1)],
+            odds=self.hit_rates[Fraction(1)],
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
             fed_credits=self.stake * bets,
-            shares={share: rate for share, rate in self.rates.items() if share < 1},
+            shares={share: rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
     def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
@@ -84,21 +84,21 @@ class SideBet:
 
         Each bet wins ``other_win_credits`` other credits on average.
         """
-        mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
+        mean = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
         return ProgressiveShare(
             level=self.level.id,
-            rate=bets * self.rates[Fraction(1)],
+            rate=bets * self.hit_rates[Fraction(1)],
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
             break_even_credits=(self.stake - other_win_credits) / mean,
-            shares={share: bets * rate for share, rate in self.rates.items() if share < 1},
+            shares={share: bets * rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
 
 def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
     """Return what a side bet's winning row wins of its progressive level: all of it, or a share."""
-    return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
+    return level.id if odds.level_share == 1 else LevelShare(level.id, odds.level_share)
 
 
 def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
@@ -136,7 +136,7 @@ def check_levels(
                 f"{limits.least:,} to {format_count(limits.most, 'credit')} may be staked on {level.spot!r}: "
                 "all bets that play for a level are of one stake",
             )
-        shares = [odds.share for odds in pays if odds.share]
+        shares = [odds.level_share for odds in pays if odds.level_share]
         if Fraction(1) not in shares:
             raise DefinitionError(
                 file, f"{key}.spot", f'a row of {level.spot!r} must pay "100%" of the level'
@@ -151,7 +151,7 @@ def check_levels(
                 file, f"{key}.increment", f"is {level.increment}; expected a part of the bet, below 1"
             )
     for spot, (_, pays) in spots.items():
-        if spot not in level_by_spot and any(odds.share for odds in pays):
+        if spot not in level_by_spot and any(odds.level_share for odds in pays):
             raise DefinitionError(
                 file, f"spot {spot}", "a row pays a share of a level, but no level has this spot"
             )

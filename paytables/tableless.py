@@ -8,7 +8,7 @@ from paytables.analysis import BetAnalysis
 from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, TimeCharge, TimeToAct, Wager
 
 
-class _Analysed(Protocol):
+class _RulesWithAnalysis(Protocol):
     """Interface to the rules of a game that can compute the exact figures of one wager."""
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
@@ -16,7 +16,7 @@ class _Analysed(Protocol):
         ...
 
 
-class _Offering(Protocol):
+class _RulesWithBetOptions(Protocol):
     """Interface to the rules of a game that can list the possible total bets."""
 
     @property
@@ -101,7 +101,7 @@ class Tableless:
         """Return no settlements and no table state: a player who leaves has no standing bets."""
         return (), None
 
-    def find_highest_round_return(self: "_Analysed", wager: Wager) -> int | None:
+    def find_highest_round_return(self: "_RulesWithAnalysis", wager: Wager) -> int | None:
         """Return the highest win of the wager, which is the most that its round can return.
 
         None if decisions may add to the stake, because the figures subtract the added amount from a win.
@@ -117,7 +117,7 @@ class Tableless:
         """Return an empty mapping: the game has no spots to bet on."""
         return {}
 
-    def find_highest_stake(self: "_Offering", credits_: int) -> int:
+    def find_highest_stake(self: "_RulesWithBetOptions", credits_: int) -> int:
         """Return the highest total bet of the game that is at most ``credits_``, or 0 if every bet costs more."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 

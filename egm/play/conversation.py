@@ -146,11 +146,11 @@ def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement
     if conversation is None or conversation.outcome is not None:
         return ()
     standing_bets = {(bet.seat, bet.spot) for bet in conversation.game.rules.list_standing_bets()}
-    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - standing_bets
+    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked_bets} - standing_bets
     return tuple(
         settled
         for settled in conversation.settlements
-        if settled.staked and (settled.seat, settled.spot) in staked
+        if settled.staked_credits and (settled.seat, settled.spot) in staked
     )
 
 

@@ -40,7 +40,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """
     chances_by_bet: dict[object, Chances] = {}
     for bet in bets:
-        top_awards = [award for award in list_awards(bet) if award.top]
+        top_awards = [award for award in list_awards(bet) if award.is_top]
         if not top_awards:
             continue
         top_award = top_awards[-1]  # the most likely stage

@@ -163,7 +163,7 @@ def _build_settling_transfers(
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
     """Return two groups of transfers for a void game: the refund of undecided stakes, and the pay of settled bets."""
     unit_cents, stakes = game.denomination_cents, list_stakes(machine, game)
-    decided_cents = sum(settlement.staked for settlement in decided_bets) * unit_cents
+    decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
     push_cents = (
         sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned) * unit_cents
     )

@@ -108,4 +108,4 @@ def _list_new_cues(conversation: GameConversation | UnreplayableGame | None) -> 
 
 def _encode_settlements(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
     """Return the settled bets as JSON. Only table games have settlements."""
-    return tuple(settlement.to_json() for settlement in settlements if settlement.staked)
+    return tuple(settlement.to_json() for settlement in settlements if settlement.staked_credits)

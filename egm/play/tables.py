@@ -220,7 +220,7 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     settled, remaining_table_state = game.rules.take_down_standing_bets()
     returned_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
     commission_cents = (
-        sum(settlement.staked for settlement in settled) * table.denomination_cents - returned_cents
+        sum(settlement.staked_credits for settlement in settled) * table.denomination_cents - returned_cents
     )
     _post_returned_bets(
         machine, table, "taken_down", returned_cents, remaining_table_state, commission_cents=commission_cents

@@ -197,7 +197,7 @@ def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: PairFlags) -> Settlemen
         return settle_bet(bet, rule.pays if pairs[rule.on == "bank-pair"] else None)
     half = settle_bet(replace(bet, credits=bet.credits // 2), rule.pays if any(pairs) else None)
     name = ("lost", "one pair", "two pairs")[sum(pairs)]
-    return replace(half, name=name, credits=half.credits * sum(pairs), staked=bet.credits)
+    return replace(half, name=name, credits=half.credits * sum(pairs), staked_credits=bet.credits)
 
 
 def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:

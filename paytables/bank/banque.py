@@ -247,7 +247,7 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Set
         name,
         sum(returned[result] for result in results),
         spot=bet.spot,
-        staked=bet.credits,
+        staked_credits=bet.credits,
         seat=bet.seat,
     )
 

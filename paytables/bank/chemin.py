@@ -174,7 +174,7 @@ class CheminCoup:
 
     banker: int
     """The seat that holds the bank."""
-    banco: int
+    covered_credits: int
     """The part of the bank, in credits, that the other players' bets cover."""
     punter_seat: int
     """The seat that holds the hand against the bank (art. 11.5)."""
@@ -293,7 +293,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         largest = max(played_bets, key=lambda bet: bet.credits)
         returned = tuple(
             Settlement(
-                NOT_COVERED_SETTLEMENT, uncovered_credits, spot=spot, staked=uncovered_credits, seat=seat
+                NOT_COVERED_SETTLEMENT,
+                uncovered_credits,
+                spot=spot,
+                staked_credits=uncovered_credits,
+                seat=seat,
             )
             for (seat, spot), credits_ in credits_by_spot.items()
             if (uncovered_credits := credits_ - covered.get((seat, spot), 0))
@@ -376,7 +380,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if not is_over and third in BANK_DRAW_TABLE[banks]:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
         result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)
-        for bet in (Bet(BANK_SPOT, coup.banco, coup.banker), *coup.covered_bets):
+        for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
             yield self._settle(bet, result)
         display = felt.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
         shoe_after = build_table_after_round(rules, shoe, self.table) or {}
@@ -404,7 +408,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if result > 0:
             return BankHoldingTurn((coup.banker + 1) % self.definition.table.seats)
         bank, limits = self.definition.bank, self.definition.bank.limits
-        least = 2 * coup.banco - bank.compute_commission(coup.banco) if result else coup.banco
+        least = (
+            2 * coup.covered_credits - bank.compute_commission(coup.covered_credits)
+            if result
+            else coup.covered_credits
+        )
         least = min(max(least, limits.least), limits.most)
         return BankHoldingTurn(coup.banker, least, coup.banco_caller_seat if result else None)
 

@@ -22,7 +22,7 @@ class SeatHandsView:
     """The seat that holds each hand, or None, by hand id in the order of the screen."""
     viewer: int | None
     """The seat for whose screen the hands are shown; None if one player plays alone."""
-    count: Callable[[Sequence[Card]], int]
+    count_card_points: Callable[[Sequence[Card]], int]
     """Function that returns the points of a hand's cards."""
     face_down: int
     """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
@@ -50,7 +50,7 @@ class SeatHandsView:
 
     def count_points(self, name: str) -> int:
         """Return the points of a hand."""
-        return self.count(self.cards[name])
+        return self.count_card_points(self.cards[name])
 
     def compare_points(self, name: str, other_name: str) -> int:
         """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""

@@ -164,7 +164,9 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                         ranks = [first, second] if spread == 0 else [first, second, third]
                         settlements = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
                         yield WeightedResult(
-                            ways * n, settlements, added=sum(placed_bet.credits for placed_bet in bets[1:])
+                            ways * n,
+                            settlements,
+                            added_credits=sum(placed_bet.credits for placed_bet in bets[1:]),
                         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:

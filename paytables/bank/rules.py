@@ -215,4 +215,4 @@ def build_bank_family(
         check_bets(game_rules, file)
         return game_rules
 
-    return GameFamily(model, build, figures=figures | STANDARD_DECK_SIZES)
+    return GameFamily(model, build, help_figures=figures | STANDARD_DECK_SIZES)

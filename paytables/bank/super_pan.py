@@ -133,19 +133,19 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked = self.arrange_bank(bets)
-        names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played}
+        names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}
         holders = {BANK_SPOT: banked.banker, **{name: seat for seat, name in names.items()}}
         felt = SeatHandsView(holders, viewer, _count_points, face_down=_CARDS_PER_HAND + 1)
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
-        yield from banked.returned
+        yield from banked.returned_settlements
         shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_EXCLUDED_RANKS)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
         for _ in range(_CARDS_PER_HAND):
             for name in (*names.values(), BANK_SPOT):
                 yield felt.deal_card(name, shoe, draw)
-        own_hand = names.get(banked.played[0].seat if viewer is None else viewer, BANK_SPOT)
-        for bet in banked.played:
+        own_hand = names.get(banked.played_bets[0].seat if viewer is None else viewer, BANK_SPOT)
+        for bet in banked.played_bets:
             name = names[bet.seat]
             points = tuple(sorted(CARD_POINTS[rank_of(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own_hand)
@@ -157,7 +157,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         yield from felt.turn_face_up(*holders)
         if felt.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
-        for bet in banked.played:
+        for bet in banked.played_bets:
             stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK_SPOT))
             yield stake
             yield from banked.settle_bank(stake)
@@ -272,7 +272,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 base_figures,
                 options={"bets": dict(stakes), "seat": 0, "others": other_bets},
                 is_covered_by_players=True,
-                table={BANK_SPOT: BankTurn(took_part=(0, 1)).to_json()},
+                table={BANK_SPOT: BankTurn(participants=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}

@@ -331,7 +331,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].bet_min
+            least = self.table_layout.spots_by_id[bet.id + INSURED_SUFFIX].bet_min
             stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURED_SUFFIX: least}
             insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
@@ -445,4 +445,4 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
 
 
 #: At 31 both rows tie as the refait.
-FAMILY = GameFamily(TrenteDefinition, _build_rules, figures=STANDARD_DECK_SIZES | {31})
+FAMILY = GameFamily(TrenteDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES | {31})

@@ -157,7 +157,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         war_bet = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
             settlements = [*tie, *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order)]
-            yield WeightedResult(equal * chance, settlements, added=war_bet.credits)
+            yield WeightedResult(equal * chance, settlements, added_credits=war_bet.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
@@ -201,7 +201,9 @@ def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
 
 def _settle_surrender(bet: Bet) -> Settlement:
     """Return the settlement of a bet whose player surrenders half of it instead of going to war."""
-    return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(
+        "surrendered", bet.credits // 2, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat
+    )
 
 
 def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, order: int) -> list[Settlement]:
@@ -251,4 +253,4 @@ def _build_rules(data: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = GameFamily(WarDefinition, _build_rules, figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)

@@ -13,4 +13,4 @@ def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     return rules
 
 
-FAMILY = GameFamily(BlackjackDefinition, _build_rules, figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(BlackjackDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)

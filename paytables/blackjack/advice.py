@@ -65,7 +65,7 @@ Pair = tuple[int, int, bool]
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
     """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
     shoe = build_shoe(decks)
-    playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
+    playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.card_count >= 2]
     index_by_question: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
@@ -107,7 +107,7 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 
     The index counts from the first of the insurance decisions in a stored strategy.
     """
-    hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
+    hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.card_count == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
 
@@ -117,7 +117,7 @@ class PackedStrategy:
 
     house: ExactHouseRules
     """The house rules for which the strategy is the best."""
-    text: bytes
+    packed_bytes: bytes
     """The bytes of the packed strategy."""
 
     @classmethod
@@ -152,7 +152,7 @@ class PackedStrategy:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
-        return ANSWERS[self.text[self.answer_indexes[kind, hand, of_suit]]]
+        return ANSWERS[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
@@ -160,16 +160,16 @@ class PackedStrategy:
         ``pair`` is the value of the pair's cards; ``has_pair_rank`` is ``dealer_has_pair_rank`` of
         :class:`HandSituation`.
         """
-        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]]
+        return self.packed_bytes[len(self.answer_indexes) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""
         indexes = _index_insurable_hands(self.house.decks)
-        return bool(self.text[-2 - len(indexes) + indexes[_pack_hand(values)]])
+        return bool(self.packed_bytes[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def takes_even_money(self, up_card_value: int) -> bool:
         """Return whether the strategy takes even money against a dealer's first card of this value."""
-        return bool(self.text[-2 + (ACES, TEN).index(up_card_value)])
+        return bool(self.packed_bytes[-2 + (ACES, TEN).index(up_card_value)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:
@@ -184,4 +184,4 @@ def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
     Certification refuses a definition whose strategy is for other rules.
     """
     strategy = PackedStrategy(house, unpack_policy(policy))
-    return strategy if len(strategy.text) == strategy.size else None
+    return strategy if len(strategy.packed_bytes) == strategy.size else None

@@ -54,7 +54,7 @@ class TotalsChart:
 
     answer_by_situation: dict[tuple[int, HandTotal], Answer] = field(default_factory=dict)
     """The decision, by the dealer's first card and the softness and total of the player's hand."""
-    pairs: set[tuple[int, int]] = field(default_factory=set)
+    split_pairs: set[tuple[int, int]] = field(default_factory=set)
     """The pairs to split, as (dealer's first card, value of the paired cards)."""
 
     def find_answer(
@@ -99,7 +99,7 @@ class TotalsChart:
         """
         if (
             question.kind != "split"
-            or (question.up_card_value, list_card_values(question.hand)[0]) not in self.pairs
+            or (question.up_card_value, list_card_values(question.hand)[0]) not in self.split_pairs
         ):
             return 0
         return len(sums) - 1
@@ -125,9 +125,9 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
                 lines.append(f"{name} {total:2} " + "".join(row))
     lines += [
         f"pair {pair:2} "
-        + "".join(SPLIT_LETTER if (up, pair) in chart.pairs else "." for up in DEALER_UP_CARDS)
+        + "".join(SPLIT_LETTER if (up, pair) in chart.split_pairs else "." for up in DEALER_UP_CARDS)
         for pair in range(ACES, TEN + 1)
-        if any((up, pair) in chart.pairs for up in DEALER_UP_CARDS)
+        if any((up, pair) in chart.split_pairs for up in DEALER_UP_CARDS)
     ]
     return tuple(lines)
 
@@ -150,7 +150,7 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
             if name != "pair":
                 chart.answer_by_situation[up, (name == "soft", int(total))] = _ANSWER_BY_LETTER[letter]
             elif letter == SPLIT_LETTER:
-                chart.pairs.add((up, int(total)))
+                chart.split_pairs.add((up, int(total)))
     return chart
 
 
@@ -233,19 +233,19 @@ class _DealerCardColumn:
         self.start_hands = [
             (place, 1 if len(set(list_card_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
-            if round_.hand_values[hand].cards == 2 and hand != PACKED_BLACKJACK
+            if round_.hand_values[hand].card_count == 2 and hand != PACKED_BLACKJACK
         ]
         """Every two-card hand except blackjack, with its number of card orders (1 or 2)."""
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            have, starts = round_.dealer.card_counts[split.pair - 1], list[_HandInSearch]()
+            have, starts = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 places = self._build_hands(branch)
                 starts += [places[hand] for hand in play.list_start_hands(round_.hand_values, branch)]
             part = Fraction(split.ways, have * (have - 1))
-            pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], part, starts)
-            self.pairs.setdefault(split.pair, []).append(pair)
+            pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], part, starts)
+            self.pairs.setdefault(split.card_value, []).append(pair)
         self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
         }
@@ -260,7 +260,7 @@ class _DealerCardColumn:
         """
         known_hands, hands = self.round.hand_values, dict[int, _HandInSearch]()
         for hand in reversed(branch.tree):
-            if known_hands[hand].cards < 2:
+            if known_hands[hand].card_count < 2:
                 break
             options = self._compute_answer_values(hand, branch)
             place = _HandInSearch(
@@ -284,17 +284,17 @@ class _DealerCardColumn:
         """
         hand_value, play = self.round.hand_values[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.kind, suited=False)
+        plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.situation, suited=False)
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
-        if play.house.suited_678 is not None and hand_value.cards == 2 and hand in SUITED:
+        if play.house.suited_678 is not None and hand_value.card_count == 2 and hand in SUITED:
             third = SIX_SEVEN_EIGHT
             if third in branch.tree:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in value_by_answer:
                 suited_sums = [
-                    play.evaluate_options(hand_value, branch.tree, hand, worth, branch.kind, suited=suited)[
-                        answer
-                    ][0]
+                    play.evaluate_options(
+                        hand_value, branch.tree, hand, worth, branch.situation, suited=suited
+                    )[answer][0]
                     for suited in (False, True)
                 ]
                 value_by_answer[answer] += (suited_sums[1] - suited_sums[0]) // 4
@@ -317,7 +317,7 @@ class _DealerCardColumn:
         for hand_total, answer in answers.items():
             if any(hand.weight and hand.draw_value is not None for hand in self.hands_by_total[hand_total]):
                 chart.answer_by_situation[self.round.up, hand_total] = answer
-        chart.pairs |= {(self.round.up, pair) for pair in split}
+        chart.split_pairs |= {(self.round.up, pair) for pair in split}
 
     def _count_orders(self, answers: Mapping[HandTotal, Answer], split: set[int]) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""

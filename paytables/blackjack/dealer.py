@@ -78,13 +78,13 @@ class Dealer:
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.card_counts = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
-        self.hands = list_final_hands(house, up, self.card_counts)
+        self.final_hands = list_final_hands(house, up, self.card_counts)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
-        self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.hands)
+        self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.final_hands)
         """The largest number of cards that the dealer can draw after the first one."""
         self.blackjack_card_value = {ACES: TEN, TEN: ACES}.get(up)
         """The card value that makes a blackjack with the dealer's first card, or None."""
-        highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
+        highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
         self._falls = np.zeros((highest, max(self.card_counts) + 1), dtype=np.int64)
         """The falling factorials of the numbers of cards, by number of cards drawn and available."""
         for times in range(highest):
@@ -92,7 +92,7 @@ class Dealer:
                 value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
         sums: dict[int, int] = defaultdict(int)
-        for drawn_counts, ways, _ in self.hands:
+        for drawn_counts, ways, _ in self.final_hands:
             parts = [
                 compute_falling_factorial(self.card_counts[n], times) for n, times in enumerate(drawn_counts)
             ]
@@ -115,7 +115,7 @@ class Dealer:
         )
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
-        for drawn_counts, ways, end in self.hands:
+        for drawn_counts, ways, end in self.final_hands:
             dealer_ways = None
             for n, times in enumerate(drawn_counts):
                 if times:

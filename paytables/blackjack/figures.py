@@ -152,12 +152,12 @@ def _compute_proof(
     )
     return Proof(
         mean=format_exact(best.mean),
-        staked=format_exact(best.staked),
+        staked=format_exact(best.mean_staked),
         charted=format_exact(charted.mean),
         dealers=format_exact(dealers.mean),
         worst=format_exact(worst.mean),
         chart=format_chart(chart),
-        policy=pack_policy(data.text),
+        policy=pack_policy(data.packed_bytes),
         law={format_exact(net): format_exact(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_exact(variance),
         backed=_compute_backed_hand(table, (answers, best), (worst_answers, worst)) if backed else None,
@@ -176,7 +176,7 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     chance_by_share: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
-        share = next(paid_row.pays.share for paid_row in side.row if paid_row.id == row)
+        share = next(paid_row.pays.level_share for paid_row in side.row if paid_row.id == row)
         if share:
             chance_by_share[share] = chance_by_share.get(share, Fraction(0)) + chance
     return chance_by_share

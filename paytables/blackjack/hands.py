@@ -53,7 +53,7 @@ def list_card_values(hand: int) -> list[int]:
 class HandValue:
     """Properties of a blackjack hand of up to 21, and the hands that it may become by one more card."""
 
-    cards: int
+    card_count: int
     """The number of cards in the hand."""
     best_total: int
     """The highest total of the hand that does not exceed 21."""

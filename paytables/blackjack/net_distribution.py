@@ -135,7 +135,9 @@ class _NetDistribution:
         pays = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts into which a stake is divided, so that every net is a whole number."""
-        self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
+        self.suit_parts = (
+            1 if house.suited_678 is None else 16
+        )  # two cards are of one suit in a quarter of orders
         self.first_stake_only = house.has_hole_card or house.first_stake_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
@@ -154,11 +156,11 @@ class _NetDistribution:
         """Yield each net result with its probability, given the dealer's first card."""
         single_hand_ends: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         divided = {
-            2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
+            2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
             for split in round_.splits
-            if (round_.up, split.pair, split.dealer_has_pair_rank) in self.strategy.hands_by_pair
+            if (round_.up, split.card_value, split.dealer_has_pair_rank) in self.strategy.hands_by_pair
         }
-        for hand in (hand for hand in round_.tree if round_.hand_values[hand].cards == 2):
+        for hand in (hand for hand in round_.tree if round_.hand_values[hand].card_count == 2):
             insurance_nets = self._find_insurance_nets(round_.up, hand)
             if hand == _PACKED_BLACKJACK:
                 even = round_.up in self.strategy.even_money_ups
@@ -167,15 +169,15 @@ class _NetDistribution:
                     if even
                     else (*(self._convert_odds_to_units(self.house.blackjack),) * DEALER_RESULT_COUNT, 0)
                 )
-                single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
+                single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.suit_parts
             elif hand not in divided:
-                orders = self.share * (1 if len(set(list_card_values(hand))) == 1 else 2)
+                orders = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
                     round_, round_.tree, HandSituation(round_.up), {hand: orders}, has_first_stake=True
                 )
                 for (cards, nets), end_orders in ends.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
-        yield from _iter_net_chances(round_, _create_one_hand_sums(single_hand_ends), self.share)
+        yield from _iter_net_chances(round_, _create_one_hand_sums(single_hand_ends), self.suit_parts)
         for hand, split in divided.items():
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
 
@@ -198,7 +200,7 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank]
         first_hand_ends, other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=first)
             for first in (True, False)
@@ -211,7 +213,7 @@ class _NetDistribution:
             yield from _iter_net_chances(
                 round_,
                 _join_hand_sums(_create_one_hand_sums(first_hand_ends), other_hand_ends),
-                self.share**2,
+                self.suit_parts**2,
             )
             return
         two_hand_ends, done_others = (
@@ -223,26 +225,26 @@ class _NetDistribution:
             for (cards, nets), orders in two_hand_ends.items()
         }
         yield from _iter_net_chances(
-            round_, _join_hand_sums(_create_one_hand_sums(two_hand_ends), done_others), self.share**2
+            round_, _join_hand_sums(_create_one_hand_sums(two_hand_ends), done_others), self.suit_parts**2
         )
         # the first of three hands is open to any card, or done before the third
         for hand_end, orders in two_hand_ends.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
-        pair = PACKED_CARD_BY_VALUE[split.pair - 1]
+        pair = PACKED_CARD_BY_VALUE[split.card_value - 1]
         for some, removed_cards, times in (
             (first_hand_ends, 1, 2),
             (other_hand_ends, 1, 2),
             (other_hand_ends, 2, -1),
         ):
             joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), other_hand_ends)
-            yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
+            yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, times)
         for some, removed_cards, times in (
             (first_hand_ends, 2, -1),
             (other_hand_ends, 2, -4),
             (other_hand_ends, 3, 2),
         ):
             yield from _iter_net_chances(
-                round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
+                round_, _create_one_hand_sums(some, removed_cards * pair), self.suit_parts, times
             )
 
     def _count_split_hand_ends(
@@ -254,9 +256,11 @@ class _NetDistribution:
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
-            starts = dict.fromkeys(self.table.play.list_start_hands(round_.hand_values, branch), self.share)
+            starts = dict.fromkeys(
+                self.table.play.list_start_hands(round_.hand_values, branch), self.suit_parts
+            )
             for hand_end, orders in self._count_hand_ends(
-                round_, branch.tree, branch.kind, starts, has_first_stake=has_first_stake
+                round_, branch.tree, branch.situation, starts, has_first_stake=has_first_stake
             ).items():
                 orders_by_end[hand_end] += orders
         return orders_by_end
@@ -355,10 +359,10 @@ class _BackedDistribution(_NetDistribution):
         insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands = self.strategy.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank]
         ends = self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=True)
         yield from _iter_net_chances(
-            round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.pair - 1]), self.share
+            round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.card_value - 1]), self.suit_parts
         )
 
 
@@ -439,7 +443,7 @@ def _iter_net_chances(
     removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
-        cards_left = round_.cards - size
+        cards_left = round_.cards_left - size
         most_drawn = min(dealer.max_drawn_cards, cards_left)
         rests = [
             compute_falling_factorial(cards_left - length, most_drawn - length)
@@ -448,7 +452,7 @@ def _iter_net_chances(
         net_ways = weigh_nets(dealer, removed_counts[has_size], ways[has_size], rests)
         total = (
             shares
-            * compute_falling_factorial(round_.cards, size)
+            * compute_falling_factorial(round_.cards_left, size)
             * compute_falling_factorial(cards_left, most_drawn)
         )
         for net, count in enumerate(net_ways):

@@ -43,10 +43,10 @@ class StrategyResult:
 
     mean: Fraction = Fraction(0)
     """The mean net for one initial stake, in stakes."""
-    staked: Fraction = Fraction(1)
+    mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
-    """How many hands the strategy makes of a pair, by (dealer's first card, pair, whether the first card has its rank)."""
+    """How many hands the strategy makes of a pair, by (dealer's first card, pair, has first card the pair's rank)."""
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
     even_money_ups: set[int] = field(default_factory=set)
@@ -81,14 +81,14 @@ class StrategyTable:
         ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
         even money.
         """
-        result = StrategyResult(staked=Fraction(0))
+        result = StrategyResult(mean_staked=Fraction(0))
         for round_ in self.rounds:
             mean, staked = self._sum_round(round_, choose, take, result)
             ways = self.shoe[round_.up - 1]
             total = sum(self.shoe) * round_.total_ways * self.play.unit
             result.mean += Fraction(ways * mean, total)
-            result.staked += Fraction(ways * staked, total)
-        result.staked += 1
+            result.mean_staked += Fraction(ways * staked, total)
+        result.mean_staked += 1
         return result
 
     def _sum_round(
@@ -101,10 +101,12 @@ class StrategyTable:
         values = self.play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
-            if round_.hand_values[hand].cards > 2:
+            if round_.hand_values[hand].card_count > 2:
                 continue
             orders = 1 if len(set(list_card_values(hand))) == 1 else 2
-            splits = [split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.pair - 1] == hand]
+            splits = [
+                split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
+            ]
             played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, take, result)
             if hand == PACKED_BLACKJACK:
                 played_sums = 0, 0
@@ -130,7 +132,7 @@ class StrategyTable:
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
-        pair_cards = round_.dealer.card_counts[splits[0].pair - 1]
+        pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
         orders = pair_cards * (pair_cards - 1)
         mean, staked = unsplit
         for split in splits:
@@ -142,7 +144,9 @@ class StrategyTable:
             ]
             chosen_index = take(PairQuestion("split", round_.up, hand), sums)
             if chosen_index:
-                result.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank] = chosen_index + 1
+                result.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank] = (
+                    chosen_index + 1
+                )
                 if chosen_index + 1 < most:  # record what is actually played
                     self.play.evaluate_split(round_, split, chosen_index + 1, choose)
             mean, staked = (

@@ -114,7 +114,7 @@ class BlackjackHand:
         return [piece for piece in self.pieces if not piece.is_back_bet]
 
     @property
-    def staked(self) -> int:
+    def staked_credits(self) -> int:
         """Return the credits that the hand's own player has staked on it and that are not settled yet."""
         return sum(piece.bet.credits for piece in self.own_pieces)
 
@@ -160,24 +160,24 @@ class BlackjackRound:
         self.seat = seat
         self.definition, self.house, self.best_play = definition, house, best_play
         self.boxes = _build_boxes(definition, bets)
-        self.dealers: list[list[Card]] = []
+        self.dealer_hands: list[list[Card]] = []
         """The cards of each of the dealer's hands."""
-        self._against = sorted(
+        self._staked_dealer_hands = sorted(
             {piece.dealer_hand_index for box in self.boxes for piece in box.hands[0].pieces}
         )
         """The indices of the dealer's hands on which somebody bets."""
-        self._hidden = False
+        self._is_second_card_hidden = False
         """Whether the dealer's second card lies face down."""
         self._shoe = Shoe.from_decks()
         self._levels = {level.spot: level for level in definition.progressive}
         """The progressive levels that side bets play for, by spot."""
-        self._hits: list[LevelHit] = []
+        self._levels_hit: list[LevelHit] = []
         """The progressive levels hit so far."""
 
     @property
     def up_card_value(self) -> int:
         """Return the value of the dealer's face-up card, which is the first one dealt to the dealer."""
-        return get_card_value(self.dealers[0][0])
+        return get_card_value(self.dealer_hands[0][0])
 
     # ------------------------------------------------------------ the round
     def play(self, table: object, draw: Draw) -> Play:
@@ -195,11 +195,11 @@ class BlackjackRound:
         for box in self.boxes if not ends else ():
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
-        for index, against in enumerate(self._against):
+        for index, against in enumerate(self._staked_dealer_hands):
             yield from self._complete_dealer_hand(index, against, draw)
         yield from self._settle_side_bets(levels=True)
         return Outcome(
-            progressives=tuple(self._hits),
+            progressives=tuple(self._levels_hit),
             display={**self.list_visible_hands(), "result": self._format_result()},
             table=build_table_after_round(rules, self._shoe, table),
         )
@@ -220,17 +220,17 @@ class BlackjackRound:
         Each box gets a card, the dealer one, each box a second, and the dealer a hidden one if the rules have
         it.
         """
-        self.dealers.append([])
+        self.dealer_hands.append([])
         for turn in range(2):
             for box in self.boxes:
                 yield from self._deal_card_to_box(box, box.hands[0], draw)
             if turn == 0 or self.house.has_hole_card:
-                yield from self._deal_card(draw, DEALER_HAND_ID, self.dealers[0], hidden=turn == 1)
-        self._hidden = self.house.has_hole_card
+                yield from self._deal_card(draw, DEALER_HAND_ID, self.dealer_hands[0], hidden=turn == 1)
+        self._is_second_card_hidden = self.house.has_hole_card
 
     def _list_dealer_values(self, hand_index: int) -> list[int]:
         """Return the card values of the dealer's hand number ``hand_index``."""
-        return [get_card_value(card) for card in self.dealers[hand_index]]
+        return [get_card_value(card) for card in self.dealer_hands[hand_index]]
 
     # ------------------------------------------------------------ what is asked
     def _ask_for_decision(
@@ -247,7 +247,7 @@ class BlackjackRound:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
             prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
             if self._is_own(box):
-                prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
+                prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked_credits}
                 prompt |= self._find_advice(box, hand, options)
             return prompt
 
@@ -267,7 +267,7 @@ class BlackjackRound:
             insured = "insurance" in options and best.should_insure(values)
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.is_from_split or "split" in options else 0
-        up, first = self.dealers[0][0], hand.cards[0]
+        up, first = self.dealer_hands[0][0], hand.cards[0]
         has_pair_rank = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
         if "split" in options and best.count_split_hands(
             self.up_card_value, pair, has_pair_rank=has_pair_rank
@@ -289,10 +289,10 @@ class BlackjackRound:
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up_card_value == ACES:
             spot = format_spot_id(INSURANCE, box.number)
-            stakes["insurance"] = Bet(spot, hand.staked // 2, box.seat)
+            stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
             if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.own_pieces):
-                stakes[QUARTER_INSURANCE] = Bet(spot, hand.staked // 4, box.seat)
+                stakes[QUARTER_INSURANCE] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money:
             options.append("even_money")
@@ -333,7 +333,7 @@ class BlackjackRound:
             options = self._list_options(box, hand)
             if not hand.pieces or len(options) == 1:
                 return
-            added_bet = Bet(format_spot_id(MAIN, box.number), hand.staked, box.seat)
+            added_bet = Bet(format_spot_id(MAIN, box.number), hand.staked_credits, box.seat)
             stakes = {name: added_bet for name in options if name in {"double", "split"}}
             answer = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
             if answer == "stand":
@@ -416,11 +416,11 @@ class BlackjackRound:
         compared = any(hand.points <= BEST_TOTAL and not hand.is_blackjack for hand in hands)
         insured = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
         if hand_index:
-            self.dealers.append(self.dealers[0][:1])
-            yield Cue("deal", {"hand": name, "card": format_card(self.dealers[0][0])})
-        cards = self.dealers[hand_index]
-        if self._hidden:
-            self._hidden = False
+            self.dealer_hands.append(self.dealer_hands[0][:1])
+            yield Cue("deal", {"hand": name, "card": format_card(self.dealer_hands[0][0])})
+        cards = self.dealer_hands[hand_index]
+        if self._is_second_card_hidden:
+            self._is_second_card_hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
         elif compared or ((hands or insured) and self.up_card_value in {ACES, TEN}):
             yield from self._deal_card(draw, name, cards)
@@ -488,9 +488,9 @@ class BlackjackRound:
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:
-                row = side.find_winning_row(box.first_cards, self.dealers[0][0])
-                if row is not None and row.pays.share and self._is_own(box):
-                    self._hits.append(build_level_hit(self._levels[side.id], row.pays))
+                row = side.find_winning_row(box.first_cards, self.dealer_hands[0][0])
+                if row is not None and row.pays.level_share and self._is_own(box):
+                    self._levels_hit.append(build_level_hit(self._levels[side.id], row.pays))
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: BettingBox) -> bool:
@@ -504,9 +504,9 @@ class BlackjackRound:
     def list_visible_hands(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown_hands: list[dict[str, object]] = []
-        for index, cards in enumerate(self.dealers):
+        for index, cards in enumerate(self.dealer_hands):
             names = [format_card(card) for card in cards]
-            hidden = self._hidden and len(cards) > 1
+            hidden = self._is_second_card_hidden and len(cards) > 1
             name = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if hidden:
                 shown_hands.append({"id": name, "cards": [names[0], FACE_DOWN]})
@@ -523,7 +523,11 @@ class BlackjackRound:
                 bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
                 if self._is_own(box):
                     bets |= {} if self.seat is None else {"own": True}
-                    bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.result_names)}
+                    bets |= (
+                        {"staked": hand.staked_credits}
+                        if hand.staked_credits
+                        else {"became": list(hand.result_names)}
+                    )
                 names = [format_card(card) for card in hand.cards]
                 value_text = describe_value(hand.values, split=hand.is_from_split)
                 shown_hands.append({"id": hand.id, "cards": names, "says": value_text, **bets})
@@ -531,7 +535,7 @@ class BlackjackRound:
 
     def _format_result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
-        totals = [self._list_dealer_values(index) for index in range(len(self.dealers))]
+        totals = [self._list_dealer_values(index) for index in range(len(self.dealer_hands))]
         return "-".join(
             "BJ" if is_blackjack(hand_values) else str(compute_best_total(hand_values)[0])
             for hand_values in totals

@@ -111,7 +111,7 @@ class BlackjackRules(SeatedRules):
             )
             spots.append(replace(spot, added_bet_multiples=("1/2",)))
         for side in definition.side:
-            best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
+            best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
             words = self._build_stake_name(side.name, box)
             spot = _build_spot(
                 format_spot_id(side.id, box),
@@ -350,12 +350,12 @@ class BlackjackRules(SeatedRules):
         for level in self.definition.progressive:
             side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
-            level_plays += [side_bet.play(bets)] if bets else []
+            level_plays += [side_bet.build_level_play(bets)] if bets else []
         return tuple(level_plays)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
-        return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
+        return tuple(self._build_side_bet(level).build_level_play() for level in self.definition.progressive)
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
         """Return the side bet that plays for a progressive level, with the level's hit rates."""

@@ -140,7 +140,7 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
-    for (kind, hand, suited), answer in zip(play.answer_indexes, play.text, strict=False):
+    for (kind, hand, suited), answer in zip(play.answer_indexes, play.packed_bytes, strict=False):
         rows = slice(suited, None) if suited else slice(None)
         answers[
             kind.dealer_up_card,

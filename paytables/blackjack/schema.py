@@ -347,20 +347,16 @@ ChartLine = Annotated[
 
 
 class Sampled(Strict):
-    """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.sampled`).
-
-    ``nets`` has, by the number of dealer hands bet on, from ``"1"`` up, how often each net of equal stakes on
-    them occurred; ``error`` is the standard error of the mean net of one stake.
-    """
+    """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.sampled`)."""
 
     rounds: Annotated[int, Field(gt=0)]
     """The number of simulated rounds."""
     seed: str
     """The seed of the simulation; the same seed gives the same cards."""
     nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
-    """How often each net of equal stakes occurred, by the number of dealer hands bet on."""
+    """How often each net result of equal stakes occurred, by number of dealer hands bet on, then by net result."""
     error: Exact
-    """The standard error of the mean net of one stake."""
+    """The standard error of the mean net result of one stake, in stakes."""
 
     def compute_mean(self, hands: int) -> Fraction:
         """Return the mean net of a stake on each of ``hands`` dealer hands."""
@@ -376,11 +372,11 @@ class BackedHand(Strict):
     """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
     mean: Exact
-    """The mean net if the other player uses the best strategy."""
+    """The mean net result, in stakes, if the other player uses the best strategy."""
     worst: Exact
-    """The mean net if the other player uses the worst strategy."""
+    """The mean net result, in stakes, if the other player uses the worst strategy."""
     law: dict[str, Exact]
-    """The probability of each net if the other player uses the best strategy."""
+    """The probability of each net result, in stakes, if the other player uses the best strategy."""
 
 
 class Proof(Strict):
@@ -392,21 +388,21 @@ class Proof(Strict):
     """
 
     mean: Exact
-    """The mean net of the best strategy."""
+    """The mean net result of the best strategy, in initial stakes."""
     staked: Exact
-    """The mean of all stakes of the best strategy, doubles and splits included."""
+    """The mean of all stakes of the best strategy, doubles and splits included, in initial stakes."""
     charted: Exact
-    """The mean net of the strategy in ``chart``."""
+    """The mean net result of the strategy in ``chart``, in initial stakes."""
     dealers: Exact
-    """The mean net of a player who follows the dealer's drawing rule."""
+    """The mean net result of a player who follows the dealer's drawing rule, in initial stakes."""
     worst: Exact
-    """The mean net of the worst strategy."""
+    """The mean net result of the worst strategy, in initial stakes."""
     chart: tuple[ChartLine, ...]
     """The best strategy that decides by totals, as lines of a strategy chart."""
     policy: Policy
-    """The best strategy, as packed data."""
+    """The best strategy by exact cards, as packed data (:mod:`paytables.blackjack.advice`)."""
     law: dict[str, Exact] = Field({})
-    """The probability of each net of the best strategy."""
+    """The probability of each net result of the best strategy, in initial stakes."""
     variance: Exact | None = None
     """The variance of the net, if splits make too many hands for ``law``; else None."""
     sampled: Sampled | None = None

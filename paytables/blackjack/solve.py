@@ -94,9 +94,9 @@ Chooser: TypeAlias = Callable[[HandSituation, int, bool, Options], int]
 class SplitBranch:
     """A group of hands of a split pair for which the strategy uses the same decisions."""
 
-    kind: HandSituation
+    situation: HandSituation
     """The situation of these hands, apart from their cards."""
-    start: int
+    start_hand: int
     """The packed hand (one card, or the pair again) that all these hands begin with."""
     excluded_card: int
     """The card value that cannot come second because the hand would be split again; 0: no such value."""
@@ -108,7 +108,7 @@ class SplitBranch:
 class SplitPair:
     """A blackjack pair that may be split: the orders that deal it, and the hands of the split."""
 
-    pair: int
+    card_value: int
     """The value of the paired cards."""
     ways: int
     """The number of card orders that deal the pair."""
@@ -129,24 +129,26 @@ class SolvedRound:
         self.hand_values = list_every_hand(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
         self._full = pack_counts(self.dealer.card_counts)
-        self.cards = sum(self.dealer.card_counts)
+        self.cards_left = sum(self.dealer.card_counts)
         """The number of cards in the shoe after the dealer's first card."""
-        most = max(hand_value.cards for hand_value in self.hand_values.values())
-        self.length = min(self.cards, most + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards)
+        most = max(hand_value.card_count for hand_value in self.hand_values.values())
+        self.order_length = min(self.cards_left, most + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards)
         """The number of cards dealt in one counted order; no round needs more."""
-        self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
+        self._weights = [
+            self._count_ways_to_continue(cards_left) for cards_left in range(self.cards_left + 1)
+        ]
         removals: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
         """The pairs that may be split."""
         for split in self.splits:
-            parts = compute_split_coefficients(self._find_most_hands(split.pair))
+            parts = compute_split_coefficients(self._find_most_hands(split.card_value))
             removals += [
-                (split.pair, n, split.cards_left)
+                (split.card_value, n, split.cards_left)
                 for n in range(len(parts))
                 if compute_falling_factorial(split.cards_left, n)
             ]
         removals = list(dict.fromkeys(removals))
-        self._standing = self._compute_standing_values(removals)
+        self._standing_values = self._compute_standing_values(removals)
         """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
@@ -156,13 +158,13 @@ class SolvedRound:
             if pair
         }
         for split in self.splits:
-            for hands in range(2, self._find_most_hands(split.pair) + 1):
+            for hands in range(2, self._find_most_hands(split.card_value) + 1):
                 split.branches[hands] = self._mix_shoes(split, hands, shoes)
 
     @property
     def total_ways(self) -> int:
         """Return the number of orders in which the cards after the dealer's first card can be dealt."""
-        return compute_falling_factorial(self.cards, self.length)
+        return compute_falling_factorial(self.cards_left, self.order_length)
 
     def _find_most_hands(self, pair: int) -> int:
         """Return how many hands a blackjack pair of this value may become at most, by splits."""
@@ -174,7 +176,7 @@ class SolvedRound:
         The first is for all cards of the order that are not dealt yet. The second is for those after one more
         card. The third is for those after as many cards as the longest dealer hand has.
         """
-        further_cards = self.length - (self.cards - cards_left)
+        further_cards = self.order_length - (self.cards_left - cards_left)
         if further_cards < 0:
             return 0, 0, 0
         in_all = compute_falling_factorial(cards_left, further_cards)
@@ -229,7 +231,7 @@ class SolvedRound:
         full = self._full
         hands = list_hands_holding(self.shoe, start)
         if pair == ACES and self.house.aces_get_one_card:
-            hands = [hand for hand in hands if self.hand_values[hand].cards <= 2]
+            hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
         return [(hand, hand + cards_out) for hand in hands if is_within(hand + cards_out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
@@ -254,11 +256,11 @@ class SolvedRound:
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.card_counts, self.dealer.blackjack_card_value
-        cards = self.cards - (1 + missing_cards if pair else 0)
+        cards = self.cards_left - (1 + missing_cards if pair else 0)
         for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
             way = ways.get(hand, 0) if tree else 1
             hand_value = self.hand_values[hand]
-            in_all, after, longest = self._weights[cards - hand_value.cards]
+            in_all, after, longest = self._weights[cards - hand_value.card_count]
             hole = 0
             if completes:
                 hole = (
@@ -266,7 +268,7 @@ class SolvedRound:
                     * (full[completes - 1] - (removed_cards >> COUNT_BITS * (completes - 1) & COUNT_MAX))
                     * after
                 )
-            stand = self._standing[removed_cards, max(hand_value.best_total - 16, 0)]
+            stand = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
             tree[hand] = HandNode(way * in_all - hole, hole, hole, way * stand * longest)
             for place, child in hand_value.hands_after_card:
                 if child not in ways:
@@ -281,9 +283,9 @@ class SolvedRound:
         The counts of each group are sums over shoes that lack cards of the pair's value.
         """
         pair, one_card, two_cards = (
-            split.pair,
-            PACKED_CARD_BY_VALUE[split.pair - 1],
-            2 * PACKED_CARD_BY_VALUE[split.pair - 1],
+            split.card_value,
+            PACKED_CARD_BY_VALUE[split.card_value - 1],
+            2 * PACKED_CARD_BY_VALUE[split.card_value - 1],
         )
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
@@ -388,7 +390,7 @@ class StrategyEvaluation:
         ):
             return sums_by_answer
         one_card = kind.split_pair_value == ACES and house.aces_get_one_card
-        if one_card and hand_value.cards > 1:
+        if one_card and hand_value.card_count > 1:
             return sums_by_answer
         mean = staked = doubled = 0
         ways_at_risk = self._count_ways_at_risk(node)
@@ -422,11 +424,11 @@ class StrategyEvaluation:
         sums_by_hand: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
-            if hand_values[hand].cards < 2:
+            if hand_values[hand].card_count < 2:
                 break
             options = self.evaluate_options(hand_values[hand], tree, hand, sums_by_hand, kind, suited=False)
             sums_by_hand[hand] = options[choose(kind, hand, False, options)]
-            if mixed and hand_values[hand].cards == 2 and hand in SUITED:
+            if mixed and hand_values[hand].card_count == 2 and hand in SUITED:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, kind, suited=True
                 )
@@ -442,7 +444,7 @@ class StrategyEvaluation:
         """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
-            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.kind, choose)
+            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose)
             for hand in self.list_start_hands(round_.hand_values, branch):
                 mean += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
@@ -451,17 +453,20 @@ class StrategyEvaluation:
     @staticmethod
     def list_start_hands(hand_values: Mapping[int, HandValue], branch: SplitBranch) -> list[int]:
         """Return the two-card blackjack hands that start a branch of a split."""
-        if hand_values[branch.start].cards == 2:
-            return [branch.start] if branch.start in branch.tree else []
-        hands_after_card = hand_values[branch.start].hands_after_card
+        if hand_values[branch.start_hand].card_count == 2:
+            return [branch.start_hand] if branch.start_hand in branch.tree else []
+        hands_after_card = hand_values[branch.start_hand].hands_after_card
         return [hand for n, hand in hands_after_card if n + 1 != branch.excluded_card and hand in branch.tree]
 
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
-        have = round_.dealer.card_counts[split.pair - 1]
+        have = round_.dealer.card_counts[split.card_value - 1]
         node = HandNode()
         node.add(
-            round_.tree[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], split.ways, split.ways, have * (have - 1)
+            round_.tree[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]],
+            split.ways,
+            split.ways,
+            have * (have - 1),
         )
         return node

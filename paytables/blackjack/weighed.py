@@ -35,7 +35,7 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     the full shoe without the dealer's first card.
     """
     full: Ints = np.array(dealer.card_counts, dtype=np.int64)
-    hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
+    hands = [(drawn, many, end) for drawn, many, end in dealer.final_hands if sum(drawn) < len(rests)]
     drawn_counts: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
     for row, (counts, hand_ways, end) in zip(drawn_counts, hands, strict=True):
         cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]

@@ -213,7 +213,7 @@ def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) 
 
 def _format_odds(odds: Odds, code: str) -> str:
     """Return odds as text in one language; a share of a progressive level as printed."""
-    return odds.format(code) if odds.share else odds.format_by_language()[code]
+    return odds.format(code) if odds.level_share else odds.format_by_language()[code]
 
 
 def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:

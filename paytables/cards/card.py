@@ -86,10 +86,10 @@ def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # no
 
 @dataclass(slots=True)
 class Shoe:
-    """The cards of a shoe not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
+    """The cards of a shoe that are not dealt yet. Each of them is equally likely to be dealt next."""
 
     counts: list[int]
-    """The number of cards left of each kind."""
+    """The number of cards left of each kind, by card number."""
 
     @classmethod
     def from_decks(cls, decks: int = 1, *, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> "Shoe":

@@ -31,11 +31,11 @@ class DuelCounts:
     column of a card that the player holds is zero.
     """
 
-    weaker: Ints
+    weaker_counts: Ints
     """How many of the dealer's hands are weaker than each of the player's hands."""
-    equal: Ints
+    equal_counts: Ints
     """How many of the dealer's hands are equal to each of the player's hands."""
-    closed: Ints
+    unqualified_counts: Ints
     """How many of the dealer's hands are too weak to open, for each of the player's hands."""
 
 
@@ -51,8 +51,9 @@ def count_duel_results(
 ) -> DuelCounts:
     """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
-    ``strengths`` are the strengths of the player's hands, ``dealers`` those of all the dealer's hands.
-    ``up``: one of the dealer's cards is visible. The dealer opens with a strength of at least ``opens``.
+    ``player`` and ``dealer`` are the sets of cards from which the two hands come. ``strengths`` are the strengths of
+    the chosen player's hands, ``dealers`` those of all dealer's hands. With ``up`` one of the dealer's cards is
+    visible. The dealer opens with a strength of at least ``opens``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])

@@ -56,7 +56,7 @@ class RankingRules:
     """The combinations from the highest to the lowest."""
     low_ace: Literal["lowest", "second"] = "lowest"
     """Whether ace-two-three... is the lowest straight, or second after the one that ends with the ace."""
-    wild: tuple[int, ...] = ()
+    wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
     bug: bool = False
     """Whether a wild card may only be an ace or complete a straight or a flush."""
@@ -83,10 +83,10 @@ FOUR_CARD_RANKING: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild=(JOKER_RANK,), bug=True)
+PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild_ranks=(JOKER_RANK,), bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW_RANKING: Final = RankingRules(
-    size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True
+    size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), bug=True
 )
 
 
@@ -113,13 +113,13 @@ class HandRanking:
         """The rank of each combination, 0 for the lowest."""
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
-        """By the ranks held in one suit, as bits, and the number of wild cards."""
+        """Flush strengths computed so far, by (ranks held in one suit as bits, number of wild cards)."""
         self._suits_count = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
         """Whether any combination needs cards of one suit."""
 
     def compute_strength(self, cards: Iterable[Card]) -> int:
         """Return the strength of the best hand among at least ``order.size`` cards."""
-        wild = self.order.wild
+        wild = self.order.wild_ranks
         ranks: list[int] = []
         masks = [0, 0, 0, 0]
         for card in cards:
@@ -163,7 +163,7 @@ class HandRanking:
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
         """Return the strength of a hand's ranks, with the best substitution for each wild one."""
-        natural = [rank for rank in ranks if rank not in self.order.wild]
+        natural = [rank for rank in ranks if rank not in self.order.wild_ranks]
         wilds = len(ranks) - len(natural)
         best = -1
         for substitutes in combinations_with_replacement(range(13), wilds):
@@ -185,7 +185,7 @@ class HandRanking:
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
 
     def _rank_flush(self, mask: int, wilds: int) -> int:
-        """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
+        """Return the strength of the best flush of the ranks in ``mask`` (bits) and ``wilds`` wild cards, or 0."""
         best = 0
         size = self.order.size
         for run, place in self._straights.items():

@@ -136,12 +136,12 @@ class CardSets:
 
     def count_wilds(self, order: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits."""
-        wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
+        wild = np.array([(card >> 2) in order.wild_ranks for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
             level = build_sets(self.cards, size)
             count = count[level.index_without_highest_card] + wild[level.highest_card]
-        return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
+        return count, sum(1 << rank for rank in order.wild_ranks if rank != JOKER_RANK)
 
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:

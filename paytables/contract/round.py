@@ -100,9 +100,9 @@ class Choice:
 class Settlement:
     """One decided bet of a round, or one prize of it, with the credits that the player receives.
 
-    If ``credits`` are no more than the stake, they return the stake or a part of it, unless ``pays`` is set.
-    Two settlements that differ only in ``pays`` are equal, because journals written by earlier versions do not
-    have it.
+    If ``credits`` are no more than the stake, they return the stake or a part of it, unless
+    ``is_pay_table_prize`` is set. Two settlements that differ only in that field are equal, because journals
+    written by earlier versions do not have it.
     """
 
     name: str
@@ -113,21 +113,26 @@ class Settlement:
     """Details of the result that the game adds, such as the line of a win, the commission or the levy."""
     spot: str = SINGLE_SPOT
     """Id of the betting spot; empty in a game with a single bet."""
-    staked: int = 0
+    staked_credits: int = 0
     """The credits that were bet on the spot and are decided by this settlement."""
     seat: int = 0
     """The number of the seat that made the bet; 0 in a game with one seat."""
-    pays: bool = field(default=False, compare=False)
+    is_pay_table_prize: bool = field(default=False, compare=False)
     """Whether this is a pay-table prize, and therefore a win even if it does not exceed the stake."""
 
     @property
     def is_stake_returned(self) -> bool:
         """Return whether this settlement only returns the stake or a part of it, such as a push."""
-        return 0 < self.credits <= self.staked and not self.pays
+        return 0 < self.credits <= self.staked_credits and not self.is_pay_table_prize
 
     def to_json(self) -> dict[str, Json]:
         """Return the settlement as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""
-        fields = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
+        fields = {
+            "spot": self.spot,
+            "staked": self.staked_credits,
+            "seat": self.seat,
+            "pays": self.is_pay_table_prize,
+        }
         optional = {key: value for key, value in fields.items() if value}
         return {"name": self.name, "credits": self.credits, **optional, **self.detail}
 
@@ -140,9 +145,9 @@ class Settlement:
             credits=int(data["credits"]),
             detail=detail,
             spot=str(data.get("spot", SINGLE_SPOT)),
-            staked=int(data.get("staked", 0)),
+            staked_credits=int(data.get("staked", 0)),
             seat=int(data.get("seat", 0)),
-            pays=data.get("pays") is True,
+            is_pay_table_prize=data.get("pays") is True,
         )
 
 
@@ -274,7 +279,7 @@ class Round:
         """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
         """The result of the round once it is over, or None."""
-        self.staked: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
+        self.staked_bets: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
         """The new bets of the wager, and every bet that a decision has added so far."""
         self.settlements: list[Settlement] = []
         """The settlements of the bets decided so far."""
@@ -296,7 +301,7 @@ class Round:
             else:
                 added_bet = decision.get_added_bet(decision.check(choice))
                 step = self._play.send(choice)
-                self.staked += () if added_bet is None else (added_bet,)
+                self.staked_bets += () if added_bet is None else (added_bet,)
             while not isinstance(step, Decision):
                 if isinstance(step, Cue):
                     self.cues.append(step)
@@ -311,7 +316,7 @@ class Round:
     @property
     def staked_credits(self) -> int:
         """Return the credits staked in the round so far: the new bets of the wager, and what decisions added."""
-        return sum(bet.credits for bet in self.staked)
+        return sum(bet.credits for bet in self.staked_bets)
 
 
 def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:

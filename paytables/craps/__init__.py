@@ -18,4 +18,4 @@ def build(data: CrapsDefinition, file: str) -> CrapsRules:
 
 
 #: The minimum buy bet: 20 and the commission of one twentieth.
-FAMILY = GameFamily(CrapsDefinition, build, figures=frozenset({21}))
+FAMILY = GameFamily(CrapsDefinition, build, help_figures=frozenset({21}))

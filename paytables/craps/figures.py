@@ -118,7 +118,7 @@ def _find_highest_bet_returns(
         is_line_bet = (
             point is not None
             and not spot_rules.key
-            and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
+            and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
         )
         points = (point,) if is_line_bet else (None, *POINT_NUMBERS)
         for tried_point, is_reversed in product(
@@ -134,12 +134,12 @@ def _find_highest_bet_returns(
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
-    """Return the mean number of bets per throw on a craps spot that is bet on whenever it accepts bets.
+    """Return how many bets per throw a player places on average who bets on this craps spot whenever it accepts bets.
 
-    Throws in which the bet is off count. An odds bet counts each time its line bet has a number; ``point`` is
-    that number for odds on pass and don't pass.
+    Throws in which the bet is off are counted too. An odds bet is placed each time its line bet gets a number;
+    for odds on pass and don't pass, only bets with the number ``point`` are counted.
     """
-    rate_key = spot_rules.line or spot_rules.bet.kind
+    rate_key = spot_rules.line_kind or spot_rules.bet.kind
     rate = {
         "pass": COME_OUT_SHARE,
         "dontpass": COME_OUT_SHARE,
@@ -148,7 +148,9 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     }
     if rate_key in rate:
         number = spot_rules.number or point
-        return rate[rate_key] * (Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line else 1)
+        return rate[rate_key] * (
+            Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line_kind else 1
+        )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
     plays = 1 - COME_OUT_SHARE if spot_rules.bet.off else Fraction(1)
@@ -170,12 +172,12 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple
         on_line = spot_rules.bet.kind in {"pass", "dontpass"}
         for point in (
             POINT_NUMBERS
-            if spot_rules.line and not spot_rules.key
+            if spot_rules.line_kind and not spot_rules.key
             else (None if on_line else POINT_NUMBERS[0],)
         ):
             name = (
                 f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"
-                if spot_rules.line and not spot_rules.key
+                if spot_rules.line_kind and not spot_rules.key
                 else spot_rules.group
             )
             if name not in figures_by_name:
@@ -224,8 +226,8 @@ def _build_table_with_point(
     lines = (
         line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
     )
-    needs = spot_rules.needs or next(lines)
-    times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.needs else 1
+    needs = spot_rules.required_spot or next(lines)
+    times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.required_spot else 1
     stake = max(
         rules_by_spot[needs].build_spot(None).bet_min, -(-credits_ // times) if spot_rules.bet.times else 1
     )
@@ -252,7 +254,7 @@ def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedRe
         )
         yield WeightedResult(
             weight_or_chance,
-            (Settlement(name, returned_credits, spot=bet.spot, staked=bet.credits, seat=bet.seat),),
+            (Settlement(name, returned_credits, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat),),
         )
 
 

@@ -42,8 +42,8 @@ class CrapsRules(TableRules):
             spots=tuple(self.felt.spots[self.state.point].values()),
             table=self.definition.table,
             forms=self.definition.form,
-            standing=self.state.bets,
-            removable=self.felt.removable,
+            standing_bets=self.state.bets,
+            removable_spots=self.felt.removable_spots,
         )
 
     def with_table_state(self, table: object) -> Self:
@@ -120,14 +120,14 @@ class CrapsRules(TableRules):
         must_leave = (
             spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         )
-        return self.table_layout.by_id[spot_rules.id].bet_min if must_leave else 0
+        return self.table_layout.spots_by_id[spot_rules.id].bet_min if must_leave else 0
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` with the player's on/off choices for craps bets.
 
         ``working`` has these choices by spot (with ``seats``: by seat, then spot). A bet that is off on a
         come-out may be turned on (true), and a don't come bet may be made to wait (false). A choice applies
-        while the bet stands. Other options are those of :meth:`paytables.layout.Layout.build_wager`. Raises
+        while the bet stands. Other options are those of :meth:`paytables.layout.TableLayout.build_wager`. Raises
         :class:`WagerError`.
         """
         working = options.pop("working", None)

@@ -113,7 +113,7 @@ class Strategy(Strict):
     id: Identifier
     name: Text
     keep: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
-    """The credits of each bet that is placed again whenever it does not stand."""
+    """The bets that the player keeps on the table, in credits by bet: each is placed again whenever it is gone."""
     points: Annotated[int, Field(strict=True, ge=1, le=6)] = 6
     """How many come (or don't come) bets are on numbers when the player stops placing more."""
     odds: bool = False

@@ -36,9 +36,9 @@ class SpotRules:
     """The bet of the craps definition that is placed on the spot."""
     key: str = ""
     """The number or the dice that the spot is on, such as ``6`` or ``5-1``; empty: none."""
-    line: str = ""
+    line_kind: str = ""
     """For odds: the kind of line bet behind which they are placed; else empty."""
-    needs: str | None = None
+    required_spot: str | None = None
     """For odds: the id of the spot of that line bet; else None."""
 
     @property
@@ -76,22 +76,22 @@ class SpotRules:
             return not has_point or self.bet.put
         if kind in _COME_BET_KINDS:
             return has_point and not self.key
-        return has_point or bool(self.key) or not self.line
+        return has_point or bool(self.key) or not self.line_kind
 
     @cached_property
     def _wins_on_seven(self) -> bool:
         """Return whether a bet on this spot wins when a seven is thrown."""
-        return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
+        return self.bet.kind == "wrong" or (self.line_kind or self.bet.kind).startswith("dont")
 
     def list_odds(self, point: int | None) -> tuple[Odds, ...]:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINE_BET_KINDS:
             return (EVEN_MONEY_ODDS,)
-        point_key = self.key or (str(point) if self.line and point else "")
+        point_key = self.key or (str(point) if self.line_kind and point else "")
         return (self.bet.pays[point_key],) if point_key else tuple(self.bet.pays.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetResult:
-        """Return what a throw of the dice does to a bet on this spot.
+        """Return the effect of a throw on a bet on this spot: its odds, None if it loses, or the spot where it stands.
 
         ``is_reversed``: the player has turned it on or off, against the default.
         """
@@ -106,11 +106,11 @@ class SpotRules:
         if number is None:
             return self._decide_first_throw(total)
         if self.bet.off and point is None and not is_reversed:
-            return PUSH_ODDS if self.line and total in {7, number} else self.id
+            return PUSH_ODDS if self.line_kind and total in {7, number} else self.id
         return self._decide_race(dice, number, point)
 
     def _decide_first_throw(self, total: int) -> BetResult:
-        """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
+        """Return the effect of the come-out throw on a line bet: odds, None if it loses, or the spot where it stays."""
         if total in POINT_NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _COME_BET_KINDS else self.id
         if self._wins_on_seven:
@@ -118,7 +118,7 @@ class SpotRules:
         return EVEN_MONEY_ODDS if total in {7, 11} else None
 
     def _decide_race(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
-        """Return what a throw does to a bet that waits for ``number`` or seven, whichever comes first."""
+        """Return the effect of a throw on a bet that is decided by ``number`` or seven, whichever comes first."""
         total = sum(dice)
         if total not in {7, number}:
             return self.id
@@ -182,15 +182,15 @@ class SpotRules:
             bet_max=bet.most // step * step,
             bet_step=step,
             accepts_bets=self.accepts_bets(point),
-            required_spot=self.needs,
+            required_spot=self.required_spot,
             required_multiple_max=self.find_odds_multiple_max(point),
             covered_results=self._find_covered_totals(point),
             terms=describe_terms(bet, odds),
         )
 
     def find_odds_multiple_max(self, point: int | None) -> int | None:
-        """Return the maximum multiple of the craps bet on which odds are placed, or None if no multiple is set."""
-        return self.bet.times.get(self.key or str(point)) if self.needs else None
+        """Return the largest multiple of its line bet that an odds bet may be, or None if no multiple is set."""
+        return self.bet.times.get(self.key or str(point)) if self.required_spot else None
 
     @property
     def group(self) -> str:
@@ -215,7 +215,7 @@ def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> 
     """Return a copy of a settlement that pays ``credits_`` and states the commission in its details."""
     detail = {"commission": commission} if commission else {}
     s = settlement
-    return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)
+    return Settlement(s.name, credits_, detail, s.spot, s.staked_credits, s.seat)
 
 
 #: Both dice of every throw, 36 equally likely.
@@ -235,7 +235,7 @@ class CrapsSpots:
         return {spot_rules.id: spot_rules for spot_rules in _build_spot_rules(self.definition)}
 
     @cached_property
-    def removable(self) -> frozenset[str]:
+    def removable_spots(self) -> frozenset[str]:
         """Return the ids of the craps spots whose bets may be taken down."""
         return frozenset(
             spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.is_removable

@@ -106,7 +106,7 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     lacks_point = (
         state.point is None
         and not spot_rules.key
-        and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
+        and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
     )
     boxed = spot_rules.bet.kind in {"come", "dontcome"} and not spot_rules.key and not spot_rules.bet.waits
     if (
@@ -121,8 +121,10 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.bet_step}"
         )
     seat_bets = state.find_seat_bets(bet.seat)
-    if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
-        raise ValueError(f"there is a bet on {bet.spot!r}, but none on {spot_rules.needs!r}, which it needs")
+    if spot_rules.required_spot is not None and spot_rules.required_spot not in seat_bets:
+        raise ValueError(
+            f"there is a bet on {bet.spot!r}, but none on {spot_rules.required_spot!r}, which it needs"
+        )
     if (
         not spot.bet_min
         <= bet.credits
@@ -139,7 +141,9 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
     ``seat_bets`` are the seat's bets, credits by spot.
     """
     times = spot_rules.find_odds_multiple_max(point)
-    return DEFINITION_CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
+    return (
+        DEFINITION_CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.required_spot), 0)
+    )
 
 
 def apply_throw(

@@ -32,8 +32,12 @@ def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
         if spot_rules.accepts_bets(point) and spot not in standing_bets and on_numbers < strategy.points:
             bets[spot] = credits_
     for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
-        if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing_bets:
-            limits = rules.table_layout.by_id[spot_rules.id]
+        if (
+            spot_rules.line_kind
+            and spot_rules.accepts_bets(point)
+            and spot_rules.required_spot in standing_bets
+        ):
+            limits = rules.table_layout.spots_by_id[spot_rules.id]
             most = (
                 min(find_maximum_odds(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step

@@ -171,7 +171,7 @@ def _compute_pair(
     a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest_factor
-    scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
+    scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.compute_win(caught)[0] * unit, 0))
     field = definition.field
     distribution = build_credits_distribution(
         JointDistribution(

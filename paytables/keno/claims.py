@@ -140,11 +140,11 @@ class DecidedDraw:
 
     credits: int
     """The prize, or the returned stake, in credits."""
-    refund: bool
+    is_refund: bool
     """Whether the amount is the stake returned because the draw failed."""
-    on: date
+    decided_on: date
     """The day on which the draw was decided."""
-    paid: bool = False
+    is_paid: bool = False
     """Whether the holder has received the amount."""
 
 
@@ -156,32 +156,37 @@ class TicketRecord:
     """What is printed on the ticket."""
     state: TicketState = TicketState.UNPAID
     """The state of the ticket in its life cycle."""
-    closed: frozenset[int] = frozenset()
+    closed_draws: frozenset[int] = frozenset()
     """The numbers of the ticket's draws that are closed to bets."""
-    decided: Mapping[int, DecidedDraw] = field(default_factory=dict)
+    decided_draws: Mapping[int, DecidedDraw] = field(default_factory=dict)
     """The result of each decided draw, by draw number."""
 
     @property
     def deadline(self) -> date | None:
         """Return the last day to claim the Keno ticket, counted from its last draw, or None while draws are pending."""
-        if set(self.decided) != set(self.paper.draws):
+        if set(self.decided_draws) != set(self.paper.draws):
             return None
-        return max(d.on for d in self.decided.values()) + timedelta(days=self.paper.claim_days)
+        return max(d.decided_on for d in self.decided_draws.values()) + timedelta(days=self.paper.claim_days)
 
     @property
     def unpaid_credits(self) -> int:
         """Return the credits that decided draws owe the Keno ticket's holder and that were not paid yet."""
-        return sum(d.credits for d in self.decided.values() if not d.paid)
+        return sum(d.credits for d in self.decided_draws.values() if not d.is_paid)
 
     def to_json(self) -> dict[str, Json]:
         """Return the record as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
         return {
             "paper": self.paper.to_json(),
             "state": self.state.value,
-            "closed": sorted(self.closed),
+            "closed": sorted(self.closed_draws),
             "decided": {
-                str(n): {"credits": d.credits, "refund": d.refund, "on": d.on.isoformat(), "paid": d.paid}
-                for n, d in sorted(self.decided.items())
+                str(n): {
+                    "credits": d.credits,
+                    "refund": d.is_refund,
+                    "on": d.decided_on.isoformat(),
+                    "paid": d.is_paid,
+                }
+                for n, d in sorted(self.decided_draws.items())
             },
         }
 
@@ -191,8 +196,8 @@ class TicketRecord:
         return cls(
             paper=PrintedTicket.from_json(data["paper"]),
             state=TicketState(data["state"]),
-            closed=frozenset(data["closed"]),
-            decided={
+            closed_draws=frozenset(data["closed"]),
+            decided_draws={
                 int(n): DecidedDraw(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
                 for n, d in data["decided"].items()
             },
@@ -219,9 +224,9 @@ class ClaimPayment:
     """The credits that are paid."""
     draws: tuple[int, ...]
     """The numbers of the draws for which the claim is paid."""
-    rescued: bool
+    is_paper_void: bool
     """Whether the paper was void on its face but its control number proved that it wins (s. 83)."""
-    differs: tuple[str, ...]
+    differing_values: tuple[str, ...]
     """The names of the printed data that differ from the central record."""
 
 
@@ -261,7 +266,7 @@ def close_ticket_for_draw(record: TicketRecord, draw: int) -> TicketRecord:
     """
     _check_open(record, draw)
     state = _find_next_state(record, TicketEvent.CLOSE)
-    return replace(record, state=state, closed=record.closed | {draw})
+    return replace(record, state=state, closed_draws=record.closed_draws | {draw})
 
 
 def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day: date) -> TicketRecord:
@@ -272,14 +277,17 @@ def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day:
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")
     return _record_decided_draw(
-        record, TicketEvent.SETTLE, draw, DecidedDraw(prize_credits, refund=False, on=day)
+        record, TicketEvent.SETTLE, draw, DecidedDraw(prize_credits, is_refund=False, decided_on=day)
     )
 
 
 def record_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
     """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
-        record, TicketEvent.FAULT, draw, DecidedDraw(record.paper.cost_a_draw_credits, refund=True, on=day)
+        record,
+        TicketEvent.FAULT,
+        draw,
+        DecidedDraw(record.paper.cost_a_draw_credits, is_refund=True, decided_on=day),
     )
 
 
@@ -289,7 +297,7 @@ def _check_open(record: TicketRecord, draw: int) -> None:
         raise TicketRefused(
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
         )
-    if draw in record.closed:
+    if draw in record.closed_draws:
         raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"sales for draw {draw} are already closed")
 
 
@@ -302,11 +310,11 @@ def _record_decided_draw(
         raise TicketRefused(
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
         )
-    if draw not in record.closed:
+    if draw not in record.closed_draws:
         raise TicketRefused(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
-    if draw in record.decided:
+    if draw in record.decided_draws:
         raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was already settled for this ticket")
-    return replace(record, state=state, decided={**record.decided, draw: decided})
+    return replace(record, state=state, decided_draws={**record.decided_draws, draw: decided})
 
 
 def claim_ticket(
@@ -337,25 +345,27 @@ def claim_ticket(
         raise TicketRefused(
             ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}"
         )
-    if not record.decided:
+    if not record.decided_draws:
         raise TicketRefused(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
     credits_ = record.unpaid_credits
     if not credits_:
-        won = any(d.credits for d in record.decided.values())
+        won = any(d.credits for d in record.decided_draws.values())
         raise TicketRefused(
             ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
             f"ticket {record.paper.ticket_number}: its prizes were paid already"
             if won
             else f"ticket {record.paper.ticket_number} has won nothing in the draws held so far",
         )
-    due_draws = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
+    due_draws = tuple(n for n, d in sorted(record.decided_draws.items()) if d.credits and not d.is_paid)
     paper_values = record.paper.to_json()
-    paid_draws = {n: replace(d, paid=d.paid or n in due_draws) for n, d in record.decided.items()}
-    return replace(record, state=state, decided=paid_draws), ClaimPayment(
+    paid_draws = {n: replace(d, is_paid=d.is_paid or n in due_draws) for n, d in record.decided_draws.items()}
+    return replace(record, state=state, decided_draws=paid_draws), ClaimPayment(
         credits=credits_,
         draws=due_draws,
-        rescued=presented.condition is not TicketCondition.INTACT,
-        differs=tuple(sorted(k for k, v in presented.printed_values.items() if paper_values.get(k) != v)),
+        is_paper_void=presented.condition is not TicketCondition.INTACT,
+        differing_values=tuple(
+            sorted(k for k, v in presented.printed_values.items() if paper_values.get(k) != v)
+        ),
     )
 
 

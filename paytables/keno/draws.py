@@ -27,7 +27,7 @@ class WayResult:
     """The index of the selection that the way belongs to."""
     numbers: tuple[int, ...]
     """The numbers of the field that the way plays."""
-    hits: tuple[int, ...]
+    hit_numbers: tuple[int, ...]
     """The numbers of the way that were drawn."""
     stake: int
     """The credits staked on the way."""
@@ -44,11 +44,11 @@ class WayResult:
             "draw": draw,
             "selection": self.selection,
             "numbers": list(self.numbers),
-            "hits": list(self.hits),
+            "hits": list(self.hit_numbers),
             "stake": self.stake,
             "factor": self.factor,
         }
-        return Settlement(format_prize_name(len(self.numbers), len(self.hits)), credits_, detail)
+        return Settlement(format_prize_name(len(self.numbers), len(self.hit_numbers)), credits_, detail)
 
 
 def draw_numbers(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
@@ -98,7 +98,7 @@ def _build_way(
     return WayResult(
         selection=selection,
         numbers=numbers,
-        hits=hits,
+        hit_numbers=hits,
         stake=stake,
         factor=total_factor,
         credits=stake * tables.find_pay(spots, catch) * total_factor,

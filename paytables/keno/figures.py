@@ -97,7 +97,7 @@ def _analyse_straight(
     """Return the figures of a single Keno selection of ``spots`` numbers, played as one way."""
     selection = TicketSelection(sizes=(spots,), groups=(), stakes={spots: stake})
     ticket = KenoTicket((selection,), 1, options)
-    bonuses = "".join(f" + {bonus}" for bonus in options.bought)
+    bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
     name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
     prizes = _list_prizes(definition, tables, spots, stake, options)
     return replace(analyse_ticket(definition, tables, ticket, name), prizes=prizes)
@@ -203,7 +203,7 @@ def _analyse_most_limited_ticket(
     ticket = KenoTicket(
         tuple(TicketSelection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options
     )
-    bonuses = "".join(f" + {bonus}" for bonus in options.bought)
+    bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
     least = compute_limited_return(definition.marks.cost or ticket.cost)
     return BetAnalysis(
         bet=f"{format_count(ticket.cost, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",

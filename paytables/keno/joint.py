@@ -48,7 +48,7 @@ class JointSelection:
     """The groups of numbers of the selection."""
     spots: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
-    win: Callable[[Mapping[Caught, int]], Won]
+    compute_win: Callable[[Mapping[Caught, int]], Won]
     """A function that returns the win (credits, levels), given the number of ways by (spots, catch, named balls)."""
 
 
@@ -74,14 +74,14 @@ class JointDistribution:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:
-        """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
+        """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn_count`` balls."""
         self.parts = parts
         """The selections of the joint calculation."""
-        self.drawn = drawn
+        self.drawn_count = drawn
         self.named = named
-        self.numbers = numbers
+        self.number_count = numbers
         """The number of numbers on the Keno field."""
-        self.owner = [p for p, part in enumerate(parts) for _ in part.groups]
+        self.selection_by_group = [p for p, part in enumerate(parts) for _ in part.groups]
         """The index of the selection to which each group belongs."""
         groups = [group for part in parts for group in part.groups]
         self.group_sizes = [len(group) for group in groups]
@@ -107,14 +107,14 @@ class JointDistribution:
         while unordered:
             need: dict[int, list[tuple[int, ...]]] = {}
             for key in unordered:
-                for part in {self.owner[g] for g in key}:
+                for part in {self.selection_by_group[g] for g in key}:
                     need.setdefault(part, []).append(key)
             part = min(need, key=lambda p: (len(need[p]), p))
             for key in sorted(need[part]):
                 order.append(key)
                 del unordered[key]
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
-        last_of_part = {self.owner[g]: i for i, key in enumerate(order) for g in key}
+        last_of_part = {self.selection_by_group[g]: i for i, key in enumerate(order) for g in key}
         steps = [
             _Step(
                 atom=i,
@@ -135,7 +135,9 @@ class JointDistribution:
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
             for won, count in self._count_results(sizes, marks, states_max).items():
                 cases_by_win[won] = cases_by_win.get(won, 0) + weight * count
-        total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
+        total = perm(self.number_count, self.named) * comb(
+            self.number_count - self.named, self.drawn_count - self.named
+        )
         return WinCounts(total, cases_by_win)
 
     def _iter_placements(
@@ -165,7 +167,7 @@ class JointDistribution:
         An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
         ``states_max`` states at once.
         """
-        todo = self.drawn - self.named
+        todo = self.drawn_count - self.named
         marks_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
             for g in step.touched_groups:
@@ -202,7 +204,7 @@ class JointDistribution:
                     open_[g] += j
                 items = list(completed_items)
                 for g in step.completed_groups:
-                    part = self.owner[g]
+                    part = self.selection_by_group[g]
                     items[part] = tuple(
                         sorted((*items[part], (self.group_sizes[g], open_[g], marked_counts[g])))
                     )
@@ -224,7 +226,7 @@ class JointDistribution:
         """
         key = (part, groups)
         if key not in self._win_by_catches:
-            self._win_by_catches[key] = self.parts[part].win(
+            self._win_by_catches[key] = self.parts[part].compute_win(
                 count_ways_caught(groups, self.parts[part].spots)
             )
         return self._win_by_catches[key]

@@ -88,7 +88,7 @@ class Acknowledgement:
     """The number that the central system gave to the ticket."""
     draws: tuple[int, ...]
     """The numbers of the draws in which the ticket takes part."""
-    at: datetime
+    recorded_at: datetime
     """The time when the central system recorded the ticket."""
 
 
@@ -203,9 +203,9 @@ def issue_ticket(
         ticket_number=acknowledgement.ticket_number,
         casino=casino,
         station=station,
-        issued_at=acknowledgement.at,
+        issued_at=acknowledgement.recorded_at,
         selections=tuple(s.to_json() for s in ticket.selections),
-        bonuses=ticket.options.bought,
+        bonuses=ticket.options.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_a_draw,
         most_paid_credits=definition.paid_max,

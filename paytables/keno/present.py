@@ -60,7 +60,7 @@ def describe_draw(
             {
                 "selection": way.selection,
                 "numbers": list(way.numbers),
-                "hits": list(way.hits),
+                "hits": list(way.hit_numbers),
                 "factor": way.factor,
                 "credits": credits_,
             }
@@ -83,6 +83,6 @@ def describe_game(
             {**selection.to_json(), "quick_pick": quick}
             for selection, quick in zip(ticket.selections, picked, strict=True)
         ],
-        "bonuses": list(ticket.options.bought),
+        "bonuses": list(ticket.options.bought_ids),
         "draws": list(draws),
     }

@@ -18,7 +18,7 @@ class BonusOptions:
     """The bonuses on a certain ball of the draw that are in force."""
     multipliers: tuple[MultiplierBonus, ...]
     """The bonuses with a drawn factor that are in force."""
-    bought: tuple[str, ...]
+    bought_ids: tuple[str, ...]
     """The ids of the bonuses for which the ticket pays a fee."""
     fee: int
     """The total fee of the bought bonuses, in credits for each credit staked."""
@@ -53,7 +53,7 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOpt
     return BonusOptions(
         balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
         multipliers=tuple(b for b in in_force if isinstance(b, MultiplierBonus)),
-        bought=tuple(b.id for b in in_force if b.fee),
+        bought_ids=tuple(b.id for b in in_force if b.fee),
         fee=sum(b.fee for b in in_force),
     )
 
@@ -112,7 +112,7 @@ class _PayChecks:
     definition: KenoDefinition
     file: str
 
-    def refuse(self, key: str, reason: str) -> DefinitionError:
+    def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
@@ -122,81 +122,81 @@ class _PayChecks:
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
             if table.spots in pays_by_spots:
-                raise self.refuse(
+                raise self.build_error(
                     f"table.{n}.spots",
                     f"two tables are for {format_count(table.spots, 'spot')}; expected one",
                 )
             if table.spots >= numbers:
-                raise self.refuse(
+                raise self.build_error(
                     f"table.{n}.spots",
                     f"{format_count(table.spots, 'spot')}, but the field has only {format_count(numbers, 'number')}",
                 )
             for catch in table.pays:
                 self._check_catch(f"table.{n}.pays.{catch}", table.spots, catch)
             if not any(table.pays.values()):
-                raise self.refuse(f"table.{n}.pays", "every pay is zero; expected at least one above 0")
+                raise self.build_error(f"table.{n}.pays", "every pay is zero; expected at least one above 0")
             pays_by_spots[table.spots] = table.pays
         return pays_by_spots
 
     def _check_catch(self, key: str, spots: int, catch: int) -> None:
         """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
         if catch > spots:
-            raise self.refuse(key, f"{catch} hits are not possible on {format_count(spots, 'spot')}")
+            raise self.build_error(key, f"{catch} hits are not possible on {format_count(spots, 'spot')}")
         possible = self.definition.list_possible_catches(spots)
         if catch not in possible:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
-            raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
+            raise self.build_error(key, f"a way of {format_count(spots, 'spot')} {catches}")
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
         bonuses, balls_drawn = self.definition.bonus, self.definition.field.drawn
         if len({b.id for b in bonuses}) != len(bonuses):
-            raise self.refuse("bonus", "two bonuses have the same id")
+            raise self.build_error("bonus", "two bonuses have the same id")
         balls = [b.ball for b in bonuses if isinstance(b, BallBonus)]
         if len(set(balls)) != len(balls):
-            raise self.refuse("bonus", "two bonuses name the same ball")
+            raise self.build_error("bonus", "two bonuses name the same ball")
         if balls and max(balls) > balls_drawn:
-            raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {balls_drawn}")
+            raise self.build_error("bonus", f"ball {max(balls)} is never drawn: a draw has {balls_drawn}")
 
     def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
         levels = self.definition.progressive
         if len({level.id for level in levels}) != len(levels):
-            raise self.refuse("progressive", "two levels have the same id")
+            raise self.build_error("progressive", "two levels have the same id")
         for n, level in enumerate(levels):
             if level.spots not in pays:
-                raise self.refuse(
+                raise self.build_error(
                     f"progressive.{n}.spots", f"no table for {format_count(level.spots, 'spot')}"
                 )
             self._check_catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
-                raise self.refuse(f"progressive.{n}.stake", "is higher than every stake in marks.stakes")
+                raise self.build_error(f"progressive.{n}.stake", "is higher than every stake in marks.stakes")
             if level.linked and level.stake not in self.definition.marks.stakes:
                 reason = f"a linked level needs one of the stakes in marks.stakes, which do not contain {level.stake}"
-                raise self.refuse(f"progressive.{n}.stake", reason)
+                raise self.build_error(f"progressive.{n}.stake", reason)
 
     def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""
         marks = self.definition.marks
         sold = {b.id for b in self.definition.bonus if b.fee}
         if len({form.id for form in self.definition.form}) != len(self.definition.form):
-            raise self.refuse("form", "two forms have the same id")
+            raise self.build_error("form", "two forms have the same id")
         for n, form in enumerate(self.definition.form):
             if form.spots not in pays:
-                raise self.refuse(f"form.{n}.spots", f"no table for {format_count(form.spots, 'spot')}")
+                raise self.build_error(f"form.{n}.spots", f"no table for {format_count(form.spots, 'spot')}")
             if form.selections > marks.selections:
-                raise self.refuse(
+                raise self.build_error(
                     f"form.{n}.selections", f"is {form.selections}; a ticket has at most {marks.selections}"
                 )
             if form.draws > marks.draws:
-                raise self.refuse(
+                raise self.build_error(
                     f"form.{n}.draws", f"is {form.draws}; a ticket takes part in at most {marks.draws}"
                 )
             for bonus in set(form.bonuses) - sold:
-                raise self.refuse(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
+                raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
             cost = form.selections * min(marks.stakes) * build_options(self.definition, form.bonuses).cost
             if marks.cost is not None and cost > marks.cost:
-                raise self.refuse(
+                raise self.build_error(
                     f"form.{n}", f"costs {cost} a draw, but a ticket may cost at most {marks.cost}"
                 )
 
@@ -209,13 +209,13 @@ class _PayChecks:
         if limit is None:
             return
         if self.definition.marks.cost is None:
-            raise self.refuse(
+            raise self.build_error(
                 "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
             )
         greatest = max(option.greatest_factor for option in list_every_option(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
-            raise self.refuse(
+            raise self.build_error(
                 "limit.credits",
                 f"is {limit}; expected at least {prize}, the prize that one selection can win",
             )

@@ -81,7 +81,7 @@ class KenoTicket:
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draws,
-            "bonuses": list(self.options.bought),
+            "bonuses": list(self.options.bought_ids),
         }
 
 

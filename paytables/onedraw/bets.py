@@ -61,7 +61,7 @@ class OneDrawBets(TableRules):
     """The wagers that are offered by name."""
     felt: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
-    zero: frozenset[str] = frozenset()
+    zero_results: frozenset[str] = frozenset()
     """The results that count as a zero."""
     held_bets: tuple[ImprisonedBet, ...] = ()
     """The bets of earlier spins that stay on the table: in prison, or on several spins in a row."""
@@ -72,7 +72,7 @@ class OneDrawBets(TableRules):
         raise NotImplementedError
 
     @cached_property
-    def by_spot(self) -> dict[str, SpotRules]:
+    def rules_by_spot(self) -> dict[str, SpotRules]:
         """Return the rules of the bet on each spot, by the spot's id."""
         return {rules.spot.id: rules for rules in self.spot_rules}
 
@@ -105,9 +105,9 @@ class OneDrawBets(TableRules):
         for result in self.case_count_by_result:
             credits_by_seat: dict[int, int] = {}
             for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
-                odds = self.by_spot[bet.spot].pays.get(result)
+                odds = self.rules_by_spot[bet.spot].pays.get(result)
                 if odds is not None:
-                    in_prison = bet.count and self.by_spot[bet.spot].spins == 1
+                    in_prison = bet.count and self.rules_by_spot[bet.spot].spins == 1
                     credits_ = bet.stake_credits if in_prison else odds.compute_total_return(bet.credits)
                     credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + credits_
             for seat, credits_ in credits_by_seat.items():
@@ -123,16 +123,16 @@ class OneDrawBets(TableRules):
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
-        held_bets = held_from_json(table["held"], self.by_spot, self.table.seats)
+        held_bets = held_from_json(table["held"], self.rules_by_spot, self.table.seats)
         results = set(self.case_count_by_result)
         for bet in held_bets:
-            rules = self.by_spot[bet.spot]
+            rules = self.rules_by_spot[bet.spot]
             least, most, step = rules.spot.bet_min, rules.spot.bet_max, rules.spot.bet_step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
                 raise ValueError(
                     f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
                 )
-            results &= set(rules.pays) if rules.spins > 1 else self.zero
+            results &= set(rules.pays) if rules.spins > 1 else self.zero_results
         if not results:
             raise ValueError("the standing bets belong to different results of the wheel")
         return held_bets
@@ -155,7 +155,7 @@ class OneDrawBets(TableRules):
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken
         down.
         """
-        prison = [bet for bet in self.held_bets if self.by_spot[bet.spot].spins == 1]
+        prison = [bet for bet in self.held_bets if self.rules_by_spot[bet.spot].spins == 1]
         remaining = tuple(bet for bet in self.held_bets if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
@@ -164,12 +164,12 @@ class OneDrawBets(TableRules):
 
         If the rules give the player the choice, both are returned.
         """
-        rules = self.by_spot[bet.spot]
+        rules = self.rules_by_spot[bet.spot]
         if rules.spins > 1:
             if result in rules.pays and bet.count + 1 < rules.spins:
                 return None, replace(bet, count=bet.count + 1)
             return settle_bet(bet, rules.pays.get(result)), None
-        if result in self.zero and rules.on_zero != "lost" and result not in rules.pays:
+        if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
             met = replace(bet, count=bet.count + 1)
             may_stand = self._may_stand(rules, met)
             return settle_part_back(met), met if may_stand else None
@@ -177,7 +177,7 @@ class OneDrawBets(TableRules):
             return release_stake(bet, won=result in rules.pays), None
         return settle_bet(bet, rules.pays.get(result)), None
 
-    def groups(self) -> dict[str, list[SpotRules]]:
+    def rules_by_group(self) -> dict[str, list[SpotRules]]:
         """Return the rules of the spots of each group (spots with the same kind of bet and odds), in layout order."""
         rules_by_group: dict[str, list[SpotRules]] = {}
         for rules in self.spot_rules:

@@ -23,7 +23,7 @@ _STRATEGY_TEXT: Final = "take your part back at every zero"
 def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
     """Return the exact figures of every kind of bet at its minimum stake, and of every form (preset wager)."""
     bets = []
-    for group, spot_rules in table.groups().items():
+    for group, spot_rules in table.rules_by_group().items():
         spot = spot_rules[0].spot
         wager = table.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
         bets.append(analyse_bets(table, wager, group, depth))
@@ -45,7 +45,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     bets = list_bets_on_table((), wager, table.table_layout.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.case_count_by_result.values()))
-    choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
+    choices = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
     worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), Depth.RETURN).rtp
@@ -83,9 +83,9 @@ def iter_cases(
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
     """Return an even-money bet's RTP if the player always leaves the stake in prison, halved at every further zero."""
-    total, pays = sum(table.case_count_by_result.values()), table.by_spot[spot].pays
+    total, pays = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].pays
     wins = Fraction(sum(table.case_count_by_result[result] for result in pays), total)
-    zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero), total)
+    zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)
     held_return = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
     return wins * (1 + net) + zero * held_return

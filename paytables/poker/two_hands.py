@@ -242,8 +242,8 @@ class TwoHandsRules(PlayerBankRules):
         display = self._build_felt([], [], [], viewer, banked.banker)
         if not (yield from self.ask_whether_bank_covers(banked, display, viewer)):
             return (yield from self.return_stakes(bets, display))
-        yield from banked.returned
-        for bet in banked.played:
+        yield from banked.returned_settlements
+        for bet in banked.played_bets:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECE_NAMES)))
         side_steps = list[Cue | Settlement]()
@@ -326,13 +326,15 @@ class TwoHandsRules(PlayerBankRules):
         """
         stake = seat_round.bets[STAKE_SPOT].credits
         if seat_round.way is None:
-            return Settlement(SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
+            return Settlement(
+                SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat
+            )
         low, high, _ = seat_round.way
         better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
         returned_credits, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
             returned_credits -= self.definition.commission.compute_credits(stake)
-        return Settlement(name, returned_credits, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
+        return Settlement(name, returned_credits, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat)
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
@@ -455,7 +457,7 @@ class TwoHandsRules(PlayerBankRules):
             worst_rtp=None,
             options={"bets": {BANK_SPOT: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
             is_covered_by_players=True,
-            table={BANK_SPOT: BankTurn(took_part=(0, 1)).to_json()},
+            table={BANK_SPOT: BankTurn(participants=(0, 1)).to_json()},
         )
         if cost == bank:
             return figures

@@ -17,7 +17,7 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
     stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
     for mode in modes.values():
         for name in data.stage:
-            stages[mode.id].stage(name)
+            stages[mode.id].get_stage(name)
         try:
             build_chain(stages[mode.id], second=False).count_expected_runs(mode.stage)
         except BeyondReach:

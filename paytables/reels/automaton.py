@@ -90,6 +90,7 @@ Option = tuple[int, int, list[tuple[int, int]]]
 class WinGraph:
     """The nodes of all pay automata of one reel stage, in flat lists.
 
+    A letter is the number that stands for what a pay component sees in the column of one reel.
     The automaton of a component reads the reels from left to right. ``delta[row[node] + letter]`` is the next
     node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END_OF_GRAPH` for a
     final node; its credits per unit of weight are ``value[node]``, its result is ``ends[node]``.
@@ -213,11 +214,10 @@ def settle(
 ) -> int:
     """Return the credits at level 1 that ``components`` win in one window, by walking their automata.
 
-    Component ``components[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``; from the first reel on,
-    these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one
-    letter per component. ``ends`` and ``weights`` receive each component's last node and weight. This
-    function is the evaluator: the cabinet interprets it over lists, and the laboratory compiles the same
-    source over arrays.
+    Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
+    these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th column that is still to be
+    read; a column has one letter per component. The last node and weight of each component are written to
+    ``ends`` and ``weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
     """
     total = 0
     for i in range(len(components)):

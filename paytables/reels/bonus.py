@@ -26,9 +26,9 @@ from paytables.reels.run import (
     StageRun,
     build_run_figures,
     compute_award_rates,
-    compute_extras,
     find_top_pays_by_awards,
     select_given_awards,
+    sum_award_means,
 )
 
 
@@ -186,7 +186,7 @@ class PickBonus(_SmallStage):
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         rated = zip(self.items, self._mean_openings, strict=True)
-        return compute_extras((award, rate) for item, rate in rated for award in item.awards)
+        return sum_award_means((award, rate) for item, rate in rated for award in item.awards)
 
     @cached_property
     def _mean_openings(self) -> list[Fraction]:
@@ -241,7 +241,7 @@ class WheelBonus(_SmallStage):
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a spin gives."""
-        return compute_extras(
+        return sum_award_means(
             (award, Fraction(1, len(self.parts))) for item in self.parts for award in item.awards
         )
 
@@ -400,6 +400,6 @@ class HoldBonus(_SmallStage):
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
-        return compute_extras(
+        return sum_award_means(
             (award, rate) for item, rate in self._compute_item_rates() for award in item.awards
         )

@@ -91,7 +91,7 @@ class ModeStages:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
-    def stage(self, name: str, size: int = 0) -> Stage:
+    def get_stage(self, name: str, size: int = 0) -> Stage:
         """Return the playable stage ``name`` with the starting size ``size``; it is built on first use."""
         if (name, size) not in self._built_stages:
             self._built_stages[name, size] = self._build_stage(name, size)
@@ -156,15 +156,15 @@ class ModeStages:
                 raise self.build_error(
                     f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`"
                 )
-            return CascadingReels(reels, self.symbols.ids, table.cascade)
+            return CascadingReels(reels, self.symbols.symbol_ids, table.cascade)
         if table.player_holds:
             if any(a.stage for pay in table.pay for a in pay.gives):
                 raise self.build_error(
                     f"{key}.player_holds",
                     "no prize may start a stage: the best holds must depend on the window alone",
                 )
-            return HeldReels(reels, self.symbols.ids)
-        return ReelSpinStage(reels, self.symbols.ids)
+            return HeldReels(reels, self.symbols.symbol_ids)
+        return ReelSpinStage(reels, self.symbols.symbol_ids)
 
     def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> PickBonus:
         """Build a pick stage. By default there is one box for each counted item, and all boxes may be opened."""
@@ -238,7 +238,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
 
 def _check_given(definition: ReelsDefinition, given_names: set[str | None], file: str) -> None:
-    """Refuse merchandise that no prize gives, and progressive levels that can be won in no way or several ways."""
+    """Refuse merchandise that no prize awards, and progressive levels that nothing, or more than one thing, decides."""
     for prize in definition.merchandise:
         if prize.id not in given_names:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")
@@ -261,7 +261,7 @@ def _check_given(definition: ReelsDefinition, given_names: set[str | None], file
 
 
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefinition]]:
-    """Return every award in the reel game's definition, with its key there."""
+    """Return (definition key, award) for every award in the reel game's definition."""
     awards: list[tuple[str, AwardDefinition]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]

@@ -341,7 +341,7 @@ def find_simulation_obstacle(stages: ModeStages) -> str | None:
     It can if every stage is a plain spin that retains nothing between the plays of a series.
     """
     for name, table in stages.definition.stage.items():
-        if not isinstance(stages.stage(name), ReelSpinStage):
+        if not isinstance(stages.get_stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
         if not stages.memory[name].is_plain or getattr(table, "sticky", None):
             return f"stage {name} keeps state during its series"
@@ -356,7 +356,9 @@ def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)
-    reels_of_stages = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, ReelSpinStage)]
+    reels_of_stages = [
+        stage.reels for stage in map(stages.get_stage, names) if isinstance(stage, ReelSpinStage)
+    ]
     tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)

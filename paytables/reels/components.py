@@ -61,9 +61,9 @@ class WinComponent:
     """``line``, ``ways`` or ``scatter``."""
     number: int
     """The number of the line, from 1, or of the ways or scatter pay."""
-    start: int
-    """The start node of its automaton."""
-    letter: Callable[[int, Column], int]
+    start_node: int
+    """The start node of the component's automaton."""
+    read_letter: Callable[[int, Column], int]
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
     """The (reel, row) cells of a line; empty for ways and scatters."""
@@ -78,7 +78,7 @@ class WinComponent:
 
     def find_letter(self, x: int, column: Column) -> int:
         """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""
-        return self.letter(x, self.select_evaluated_rows(x, column))
+        return self.read_letter(x, self.select_evaluated_rows(x, column))
 
 
 def build_counter(element: Element, *, once_per_reel: bool) -> Callable[[Column], int]:
@@ -131,7 +131,7 @@ def build_line_components(
     """Return one pay component per line: the highest of ``patterns`` on the line's cells wins.
 
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
-    right.
+    right. ``combine`` says how the multipliers of several wilds in one win are combined.
     """
     line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, line in enumerate(lines):

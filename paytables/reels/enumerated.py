@@ -36,7 +36,7 @@ ENUMERATED_WINDOWS_MAX = 400_000
 
 
 @dataclass(frozen=True)
-class _Enumerated(ReelsStageBase, ABC):
+class _EnumeratedStage(ReelsStageBase, ABC):
     """A reel stage whose exact figures come from enumerating every window of its distinct columns."""
 
     @property
@@ -94,7 +94,7 @@ class _Enumerated(ReelsStageBase, ABC):
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
-        return self._enumeration.extras
+        return self._enumeration.mean_awards
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class _Enumeration:
     """The probability of each result: the credits and the awards given."""
     prizes: list[PrizeRate]
     """How often each prize is won."""
-    extras: dict[tuple[str, str], Fraction]
+    mean_awards: dict[tuple[str, str], Fraction]
     """The mean number of progressive levels and merchandise prizes, by (kind, name)."""
 
 
@@ -136,7 +136,7 @@ class _CaseAdder:
         return _Enumeration(
             distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
-            extras={
+            mean_awards={
                 key: Fraction(n, self.cycle)
                 for key, n in self.extras.items()
                 if key[0] in {"progressive", "merchandise"}
@@ -145,7 +145,7 @@ class _CaseAdder:
 
 
 @dataclass(frozen=True)
-class CascadingReels(_Enumerated):
+class CascadingReels(_EnumeratedStage):
     """A reel stage with cascades: winning symbols disappear, symbols above fall, and the strips refill the window.
 
     Each fall has its own multiplier. Scatters are counted once, in the last window, so that a scatter that
@@ -226,7 +226,7 @@ FALLS_MAX = 200
 
 
 @dataclass(frozen=True)
-class HeldReels(_Enumerated):
+class HeldReels(_EnumeratedStage):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
     def run(self, draw: Draw) -> Running:

@@ -85,7 +85,7 @@ def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_Stage
     reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stage.items():
         for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
-            yield _StageExplainer(mode_stages, name, table, mode_stages.stage(name))
+            yield _StageExplainer(mode_stages, name, table, mode_stages.get_stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
@@ -116,7 +116,7 @@ class _StageExplainer:
         self.name = name
         self._table = table
         self._stage = stage
-        self._ids = mode_stages.symbols.ids
+        self._ids = mode_stages.symbols.symbol_ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
         self._patterns_by_group: dict[str, list[WinPattern]] = {}

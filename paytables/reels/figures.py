@@ -59,7 +59,7 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
 def build_chain(stages: ModeStages, *, second: bool) -> StageChain:
     """Return the chain that combines the stages of one mode; ``second``: with the moments that variances need."""
     return StageChain(
-        lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory
+        lambda name, size: stages.get_stage(name, size).compute_figures(second=second), stages.memory
     )
 
 
@@ -72,7 +72,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         (rate * times * chain.get_run_figures(name, size).mean for (name, size, times), rate in runs.items()),
         ZERO,
     )
-    base = stages.stage(mode.stage)
+    base = stages.get_stage(mode.stage)
     cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
     plain = BetAnalysis(
         bet=mode.id,
@@ -158,7 +158,7 @@ def _describe_strategy(
     words: set[str] = set()
     mean = ZERO
     for (name, size, times), rate in runs.items():
-        stage = stages.stage(name, size)
+        stage = stages.get_stage(name, size)
         worst = stage.worst_mean
         mean += rate * times * (chain.get_run_figures(name, size).mean if worst is None else worst)
         if worst is not None:
@@ -195,7 +195,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     notes = []
     distribution_figures: dict[str, Any] = {}
     try:
-        run = stages.stage(mode.stage).compute_distribution()
+        run = stages.get_stage(mode.stage).compute_distribution()
         no_win_chance = NoWinChance(stages)
         distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
         if no_win_chance.is_rounded:
@@ -242,7 +242,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
-        for p in stages.stage(name, size).list_prize_rates():
+        for p in stages.get_stage(name, size).list_prize_rates():
             key = (name, p.name, p.credits)
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
             rows[key][1] += rate * factor * Fraction(p.total_paid, p.cycle)
@@ -272,7 +272,7 @@ def _add_never_won(
     """Add to ``rows`` each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
-        stage = stages.stage(name, size)
+        stage = stages.get_stage(name, size)
         for prize, credits_ in stage.reels.stated_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize) not in won:
                 rows[name, prize, credits_] = [ZERO, ZERO]
@@ -318,7 +318,7 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
     """
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
-        for (awarded, award_name), mean in stages.stage(name, size).compute_mean_awards().items():
+        for (awarded, award_name), mean in stages.get_stage(name, size).compute_mean_awards().items():
             if awarded == kind:
                 rates[award_name] += rate * mean
     return rates

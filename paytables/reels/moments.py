@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, Option, WinGraph
-from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, compute_extras, select_given_awards
+from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, select_given_awards, sum_award_means
 from paytables.reels.stage import ReelSet
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -53,9 +53,9 @@ def count_ends_by_component(reels: ReelSet) -> Ends:
     walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
     ends = []
     for c, component in enumerate(reels.components):
-        key = component.start, histograms.find_histograms((c,))
+        key = component.start_node, histograms.find_histograms((c,))
         if key not in walked:
-            walked[key] = _count_component_ends(reels.graph, component.start, count_letters(reels, (c,)))
+            walked[key] = _count_component_ends(reels.graph, component.start_node, count_letters(reels, (c,)))
         ends.append(walked[key])
     return ends
 
@@ -98,7 +98,7 @@ def count_end_nodes(
     """
     return _count_windows_by_nodes(
         reels.graph,
-        tuple(reels.components[c].start for c in components),
+        tuple(reels.components[c].start_node for c in components),
         count_letters(reels, components),
         tuple(weighted),
         tuple(need),
@@ -317,7 +317,7 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
     tables = _HistogramIndex(reels)
     walk = _Walk(reels, tables)
     for components in tuples:
-        start = tuple(reels.components[c].start for c in components)
+        start = tuple(reels.components[c].start_node for c in components)
         numbers = tables.find_histograms(components)
         if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
             numbers = min(numbers, tables.find_histograms(components[::-1]))
@@ -425,9 +425,9 @@ def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
     return [PrizeRate(name, credits_[name], hits[name], paid_counts[name], reels.cycle) for name in hits]
 
 
-def compute_extra_rates(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:
+def compute_mean_awards(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:
     """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that one play gives."""
-    return compute_extras(
+    return sum_award_means(
         (award, Fraction(amount, reels.cycle))
         for walks in ends
         for node, (amount, _) in walks.items()

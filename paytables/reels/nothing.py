@@ -98,7 +98,7 @@ class NoWinChance:
 
     def _find_nothing_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
-        stage = self.stages.stage(name, size)
+        stage = self.stages.get_stage(name, size)
         try:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances

@@ -30,7 +30,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
         stage_descriptions[name] = {
             "kind": table.kind,
             "name": label,
-            **_describe_stage(first.stage(name), ids),
+            **_describe_stage(first.get_stage(name), ids),
         }
         if "strips" in stage_descriptions[name]:
             stage_descriptions[name]["rest"] = list(_find_resting_stops(name, stages))
@@ -44,7 +44,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
                 "lines": mode.lines,
                 "stage": mode.stage,
                 "name": mode.name.model_dump() if mode.name else None,
-                "pays": _list_pays(mode_stages.stage(mode.stage)),
+                "pays": _list_pays(mode_stages.get_stage(mode.stage)),
             }
         )
     return {
@@ -86,7 +86,7 @@ def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[in
     every_reels = [
         stage.reels
         for each in played_stages
-        if isinstance(stage := each.stage(name), ReelSpinStage | CascadingReels | HeldReels)
+        if isinstance(stage := each.get_stage(name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
     # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.

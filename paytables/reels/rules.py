@@ -63,12 +63,12 @@ class GameTally:
         """Add the result of one play of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
-        if run.paid:  # most runs pay nothing; skipping them halves the time
+        if run.paid_wins:  # most runs pay nothing; skipping them halves the time
             wins = [
                 Settlement(
                     p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}
                 )
-                for p in run.paid
+                for p in run.paid_wins
             ]
             self.wins += wins
         if run.awards:
@@ -144,7 +144,7 @@ class ReelRules(Tableless):
                 continue
             memory = stages.memory[series.stage]
             factor = memory.multipliers[state.multiplier_index]
-            run = stages.stage(series.stage, state.size).run(draw)
+            run = stages.get_stage(series.stage, state.size).run(draw)
             if not isinstance(run, StageRun):
                 run = yield from _forward_decisions(run, tally, factor)
             tally.add(series, run, factor)
@@ -251,7 +251,7 @@ class ReelRules(Tableless):
     def list_shown_stages(self) -> dict[str, Stage]:
         """Return each stage as the first mode (way to bet) plays it, which is what the screen draws."""
         first = next(iter(self.stages.values()))
-        return {name: first.stage(name) for name in self.definition.stage}
+        return {name: first.get_stage(name) for name in self.definition.stage}
 
     def build_presentation(self) -> dict[str, Json]:
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""

@@ -25,7 +25,7 @@ class PaidWin:
 class StageRun(NamedTuple):
     """The result of one play of a stage: its payments, its awards, and the data for the screen."""
 
-    paid: tuple[PaidWin, ...]
+    paid_wins: tuple[PaidWin, ...]
     """The prizes that the play pays."""
     awards: tuple[Award, ...]
     """The awards that the play gives in addition to credits."""
@@ -70,7 +70,7 @@ class PrizeRate:
     hits: int
     """The number of the ``cycle`` cases that win the prize."""
     total_paid: int
-    """The sum of the credits that the prize pays in all these cases."""
+    """The sum of the credits that the prize pays over all ``cycle`` cases."""
     cycle: int
     """The number of equally likely cases of one play."""
 
@@ -122,7 +122,7 @@ def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     )
 
 
-def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
+def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
     """Return the mean number of progressive levels and merchandise prizes, by (kind, name).
 
     ``rated`` has each award with its mean number.

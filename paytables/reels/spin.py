@@ -30,7 +30,7 @@ class ReelsStageBase:
 
     reels: ReelSet
     """The strips, the stop weights and the pay components."""
-    ids: tuple[str, ...]
+    symbol_ids: tuple[str, ...]
     """The symbol ids, in the order of the symbol numbers."""
 
     @property
@@ -45,7 +45,7 @@ class ReelsStageBase:
 
     def list_symbols(self, window: Sequence[Column]) -> list[list[str]]:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
-        return [[self.ids[s] for s in column] for column in window]
+        return [[self.symbol_ids[s] for s in column] for column in window]
 
     def build_payment(self, window: Sequence[Column], hit: WinHit, factor: int = 1) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
@@ -79,7 +79,7 @@ class ReelsStageBase:
     def _symbol_ids_by_stop(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
         """Return ``_symbol_ids_by_stop[x][stop]``: the symbol ids that reel x shows in the window at that stop."""
         return tuple(
-            tuple(tuple(self.ids[s] for s in column) for column in at)
+            tuple(tuple(self.symbol_ids[s] for s in column) for column in at)
             for at in self.reels.visible_columns_by_stop
         )
 
@@ -180,4 +180,4 @@ class ReelSpinStage(ReelsStageBase):
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
-        return moments.compute_extra_rates(self.reels, self._end_counts)
+        return moments.compute_mean_awards(self.reels, self._end_counts)

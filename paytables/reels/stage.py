@@ -83,7 +83,7 @@ class ReelSet:
     @cached_property
     def start_nodes(self) -> list[int]:
         """Return the start node of every pay component's automaton, in the form that :func:`settle` needs."""
-        return [c.start for c in self.components]
+        return [c.start_node for c in self.components]
 
     @cached_property
     def letters(self) -> list[list[tuple[int, ...]]]:

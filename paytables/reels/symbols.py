@@ -14,7 +14,7 @@ ANY_SYMBOL = "*"
 class Symbols:
     """The symbols of a reel game in the order of its definition, and what each of them substitutes for."""
 
-    ids: tuple[str, ...]
+    symbol_ids: tuple[str, ...]
     """The ids of the symbols, in the order of the definition."""
     substitutes_for: tuple[frozenset[str], ...]
     """The ids of the symbols that each symbol stands for as a wild."""
@@ -54,9 +54,9 @@ class Symbols:
 
     def find_number(self, name: str, key: str) -> int:
         """Return the number of the symbol ``name``. Raises :class:`DefinitionError` with ``key`` if it is unknown."""
-        if name not in self.ids:
+        if name not in self.symbol_ids:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
-        return self.ids.index(name)
+        return self.symbol_ids.index(name)
 
     def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
         """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
@@ -70,7 +70,7 @@ class Symbols:
         for member in members:
             self.find_number(member, key)
         multipliers = []
-        for number, symbol in enumerate(self.ids):
+        for number, symbol in enumerate(self.symbol_ids):
             is_own_symbol = symbol in members
             fits = is_own_symbol or (not exact and bool(self.substitutes_for[number] & members))
             multipliers.append(

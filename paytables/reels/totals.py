@@ -130,7 +130,9 @@ class TotalWinDistributions:
         """
         if (stage, size) not in self._distributions_by_run:
             distributions: dict[GivenAwards, Dist] = defaultdict(list)
-            for (credits_, given_awards), p in self.stages.stage(stage, size).compute_distribution().items():
+            for (credits_, given_awards), p in (
+                self.stages.get_stage(stage, size).compute_distribution().items()
+            ):
                 if credits_ < self.size:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
@@ -225,7 +227,7 @@ class HighestWins:
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.multiplier_index]
         result: tuple[int, Fraction] | None = None
-        for given_awards, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
+        for given_awards, (credits_, p) in self.stages.get_stage(stage, state.size).find_top_pays().items():
             state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             if memory.is_plain and state_after.runs_left > 0:
                 return None

@@ -161,8 +161,8 @@ class _LetterTables:
         self.row = np.array([len(g.delta) if r < 0 else r for r in g.row], dtype=np.int32)
         self.delta = np.array(g.delta + loop, dtype=np.int32)
         self.gain = np.array(g.gain + [1] * len(loop), dtype=np.int64)
-        self.final = final
-        """Whether each node is final."""
+        self.is_final_node = final
+        """For each node, whether it is final: its component has read all letters that it needs."""
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
         self.next_node = np.where(final, self.dead_node, np.arange(len(g.row))).astype(np.int32)
@@ -172,20 +172,21 @@ class _LetterTables:
         awards_by_end = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
         self.award_kinds: list[GivenAwards] = [(), *sorted(set(awards_by_end) - {()}, key=repr)]
         """The different awards that a component can give; no award is first."""
-        self.base = len(self.award_kinds)
+        self.award_base = len(self.award_kinds)
         """The number of different awards, the base of the integer that combines them."""
         award_components = list_award_components(reels)
-        if self.base ** len(award_components) > CYCLE_MAX:
+        if self.award_base ** len(award_components) > CYCLE_MAX:
             raise BeyondReach(
-                f"stage {reels.name}: {len(award_components)} components giving {self.base - 1} kinds are too many"
+                f"stage {reels.name}: {len(award_components)} components"
+                f" giving {self.award_base - 1} kinds are too many"
             )
-        self.digit_value = {c: self.base**i for i, c in enumerate(award_components)}
+        self.digit_value = {c: self.award_base**i for i, c in enumerate(award_components)}
         """The place value of each component's digit in the integer that combines all awards."""
         digit = {kind: i for i, kind in enumerate(self.award_kinds)}
         self.award_digits = np.where(
             final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0
         )
-        """The digit of each node's awards."""
+        """The digit of each node's awards in the integer that combines all awards."""
 
     def step(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
         """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""
@@ -203,7 +204,7 @@ class _LetterTables:
                 w = self.ways_components.index(c)
                 grown_weights = weights[w] * self.gain[k]
                 credits_ += self.value[target] * grown_weights
-                weights[w] = np.where(self.final[target], 1, grown_weights)
+                weights[w] = np.where(self.is_final_node[target], 1, grown_weights)
             else:
                 credits_ += self.value[target]
             if c in self.digit_value:
@@ -214,7 +215,7 @@ class _LetterTables:
         """Return the combined awards that the integer ``code`` stands for."""
         awards: list[Award] = []
         while code:
-            code, digit = divmod(code, self.base)
+            code, digit = divmod(code, self.award_base)
             awards += self.award_kinds[digit]
         return select_given_awards(awards)
 

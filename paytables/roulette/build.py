@@ -33,15 +33,15 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         raise DefinitionError(file, "bet", f"two spots have the id {duplicate!r}")
     table = SpunTable(
         header=definition.game,
-        parts=cylinder.pockets,
+        segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
         table=definition.table,
         forms=tuple(form for form in definition.form if not left_out & set(form.bets)),
-        zero=frozenset(cylinder.zeros),
+        zero_results=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
         is_decided_by_wheel=cylinder.decided_by == "wheel",
-        looks={"colours": cylinder.map_pocket_colours()},
+        screen_data={"colours": cylinder.map_pocket_colours()},
     )
     if not table.forms:
         raise DefinitionError(
@@ -71,11 +71,11 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     spot_rules = []
     for ground in list_grounds(bet, cylinder):
-        if bet.spins > 1 and len(ground.covers) > 1:
+        if bet.spins > 1 and len(ground.covered_pockets) > 1:
             raise ValueError(
                 f"{ground.id!r} covers several numbers; a bet on several spins must cover a single one"
             )
-        if bet.on_zero != "lost" and set(ground.covers) & set(cylinder.zeros):
+        if bet.on_zero != "lost" and set(ground.covered_pockets) & set(cylinder.zeros):
             raise ValueError(f"{ground.id!r} covers a zero, so that no zero can return half of it")
         spot = Spot(
             id=ground.id,
@@ -85,7 +85,9 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
             bet_min=bet.least,
             bet_max=bet.most,
             bet_step=bet.step,
-            covered_results=ground.covers,
+            covered_results=ground.covered_pockets,
         )
-        spot_rules.append(SpotRules(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
+        spot_rules.append(
+            SpotRules(spot, dict.fromkeys(ground.covered_pockets, bet.pays), bet.spins, bet.on_zero)
+        )
     return spot_rules

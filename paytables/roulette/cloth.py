@@ -18,7 +18,7 @@ class BetGround:
 
     id: str
     names: dict[str, str]
-    covers: tuple[str, ...]
+    covered_pockets: tuple[str, ...]
     """The pockets on which a bet on the area wins."""
 
 

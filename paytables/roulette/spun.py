@@ -14,19 +14,19 @@ from paytables.roulette.cloth import list_call_bets
 class SpunTable(OneDrawTable):
     """The rules of a playable table with a wheel, which is drawn at random or is a real wheel with a reader."""
 
-    parts: tuple[str, ...] = ()
+    segments: tuple[str, ...] = ()
     """The segments of the wheel clockwise, each named by its result."""
     revolutions: int | None = None
     """The smallest number of turns of a valid spin, or None."""
     is_decided_by_wheel: bool = False
     """Whether a real wheel with a reader decides, not the random number generator."""
-    looks: Mapping[str, object] = field(default_factory=dict)
+    screen_data: Mapping[str, object] = field(default_factory=dict)
     """Additional data for the screen: colours of segments, names of signs."""
 
     @cached_property
     def case_count_by_result(self) -> Mapping[str, int]:
         """Return, for each result, the number of segments of the wheel that give it."""
-        return Counter(self.parts)
+        return Counter(self.segments)
 
     def obtain_result(
         self, draw: Draw
@@ -34,17 +34,17 @@ class SpunTable(OneDrawTable):
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
             return self.draw_result(draw)
-        decision = Decision(DECISION_OF_WHEEL, self.parts, {"kind": "table", "felt": self.felt})
+        decision = Decision(DECISION_OF_WHEEL, self.segments, {"kind": "table", "felt": self.felt})
         pocket = decision.check((yield decision))
-        return self._build_result(self.parts.index(str(pocket)))
+        return self._build_result(self.segments.index(str(pocket)))
 
     def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
-        return self._build_result(draw.below(len(self.parts), "spin"))
+        return self._build_result(draw.below(len(self.segments), "spin"))
 
     def _build_result(self, segment_index: int) -> tuple[str, Cue, dict[str, object]]:
         """Return the result's key, animation cue and display data for a segment of the wheel."""
-        result = self.parts[segment_index]
+        result = self.segments[segment_index]
         ball_position = {"pocket": result, "part": segment_index}
         display = {"result": result, **ball_position}
         if self.revolutions is not None and not self.is_decided_by_wheel:
@@ -56,18 +56,18 @@ class SpunTable(OneDrawTable):
 
         On a roulette cylinder, a number has two neighbours on either side.
         """
-        count, cylinder = len(self.parts), self.felt == "roulette"
+        count, cylinder = len(self.segments), self.felt == "roulette"
         neighbours = {
-            part: [self.parts[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
-            for n, part in enumerate(self.parts)
+            part: [self.segments[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
+            for n, part in enumerate(self.segments)
         }
         return {
-            "wheel": list(self.parts),
+            "wheel": list(self.segments),
             "revolutions": self.revolutions,
             **(
-                {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.parts)}
+                {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.segments)}
                 if cylinder
                 else {}
             ),
-            **self.looks,
+            **self.screen_data,
         }

@@ -25,7 +25,7 @@ class DiceBet(Limits):
 
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
-    """How the bet is decided."""
+    """The kind of bet, such as ``double``, ``total`` or ``big``."""
     pays: tuple[Pay, ...] | Pay
     """The odds; for a single number one for each number of dice that show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()

@@ -31,9 +31,9 @@ def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str)
         table=table,
         forms=forms,
         felt="wheel",
-        parts=wheel.parts,
+        segments=wheel.parts,
         revolutions=wheel.revolutions,
-        looks={
+        screen_data={
             "colours": {s.id: s.colour for s in definition.symbol if s.colour},
             "names": {s.id: s.name.model_dump() for s in definition.symbol},
         },

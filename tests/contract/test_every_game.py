@@ -271,7 +271,12 @@ def filled(rules, wanted):
             left = wanted - rules.table_layout.round_cost(bets)
             for optional in {
                 0,
-                int(sum(rules.table_layout.by_id[name].optional_per_credit * n for name, n in bets.items())),
+                int(
+                    sum(
+                        rules.table_layout.spots_by_id[name].optional_per_credit * n
+                        for name, n in bets.items()
+                    )
+                ),
             }:
                 laid, rest = dict(bets), left - optional
                 for spot in spots:

@@ -94,7 +94,7 @@ def play(game, wager, draw, answer):
 
 def list_own(steps, seat=None):
     return [
-        (step.name, step.credits, step.spot, step.staked, step.pays)
+        (step.name, step.credits, step.spot, step.staked_credits, step.is_pay_table_prize)
         for step in steps
         if isinstance(step, Settlement) and step.seat == (step.seat if seat is None else seat)
     ]

@@ -179,7 +179,7 @@ def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
 @pytest.mark.requirement("B-09")
 def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_many():
     game = load_game("orchard-picnic")
-    stage = game.rules.stages["nine"].stage("wheel")
+    stage = game.rules.stages["nine"].get_stage("wheel")
     count = len(game.build_presentation()["stages"]["wheel"]["parts"])
     runs = []
     for part in range(count):

@@ -306,7 +306,7 @@ def test_pays_a_stage_only_inherits_and_cannot_win_are_left_out_and_named():
     assert "has no name: players of every language read its id" in said(data)
     data["stage"]["free"]["name"] = TEXT
     assert not any("has no name" in text for text in said(data))
-    free = game.rules.stages["m"].stage("free").reels
+    free = game.rules.stages["m"].get_stage("free").reels
     assert [name for name, _ in free.stated_prizes] == ["3 seven", "3 blank"]
     data["stage"]["free"]["pay"] = [{"of": "W", "pays": {3: 1199}}]
     with pytest.raises(DefinitionError, match=r"stage.free.pay.0: 3 W can never be won"):

@@ -21,7 +21,7 @@ SMALL = settings(max_examples=scale_examples(120), deadline=None, derandomize=Tr
 
 def check(data):
     try:
-        stage = build_game(data, "random").rules.stages["m"].stage("base")
+        stage = build_game(data, "random").rules.stages["m"].get_stage("base")
     except DefinitionError:
         return
     assert stage.find_top_pays() == find_top_pays_by_awards(stage.compute_distribution())
@@ -44,7 +44,7 @@ def test_the_highest_win_of_ways_is_that_of_the_whole_distribution(data):
     ("name", "stage"), [("northern-ways", "base"), ("orchard-picnic", "ante"), ("seven-rivers", "base")]
 )
 def test_so_it_is_in_the_library_also_beside_what_is_given(name, stage):
-    made = next(iter(load_game(name).rules.stages.values())).stage(stage)
+    made = next(iter(load_game(name).rules.stages.values())).get_stage(stage)
     found = find_top_pays(made.reels)
     assert {
         given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()
@@ -116,7 +116,7 @@ def test_highest_wins_take_no_laboratory_package():
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    stage = load_game("seven-rivers").rules.stages["three"].stage("base").reels
+    stage = load_game("seven-rivers").rules.stages["three"].get_stage("base").reels
     paid = [
         (stage.evaluate_stops(stops)[0], prod(w[s] for w, s in zip(stage.weights, stops, strict=True)))
         for stops in itertools.product(*(range(len(strip)) for strip in stage.strips))

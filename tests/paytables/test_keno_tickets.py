@@ -43,7 +43,7 @@ ASKED = {
 
 
 def a_paper(number=1234, **changes):
-    acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), at=NOON)
+    acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), recorded_at=NOON)
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY, **changes}
     return issue_ticket(RULES.definition, RULES.build_ticket(ASKED), acknowledgement, **given)
 
@@ -122,16 +122,18 @@ def test_no_ticket_without_the_central_record():
     ticket = RULES.build_ticket(ASKED)
     with pytest.raises(NotRecorded, match="has not recorded"):
         issue_ticket(RULES.definition, ticket, None, **given)
-    short = Acknowledgement(ticket_number=1, draws=(501, 502), at=NOON)
+    short = Acknowledgement(ticket_number=1, draws=(501, 502), recorded_at=NOON)
     with pytest.raises(NotRecorded, match="3 draws were bought"):
         issue_ticket(RULES.definition, ticket, short, **given)
     quick = RULES.build_ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
-    one = Acknowledgement(ticket_number=1, draws=(501,), at=NOON)
+    one = Acknowledgement(ticket_number=1, draws=(501,), recorded_at=NOON)
     with pytest.raises(NotRecorded, match="no numbers yet"):
         issue_ticket(RULES.definition, quick, one, **given)
     bare = RULES.definition.model_copy(update={"terms": None})
     with pytest.raises(NotRecorded, match="no \\[terms\\]"):
-        issue_ticket(bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), at=NOON), **given)
+        issue_ticket(
+            bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), recorded_at=NOON), **given
+        )
 
 
 def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
@@ -181,7 +183,7 @@ def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
         assert refused(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
     after, claim = claims.claim_ticket(record, present(record, condition), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (40, (501,))
-    assert claim.rescued is (condition is not TicketCondition.INTACT)
+    assert claim.is_paper_void is (condition is not TicketCondition.INTACT)
     assert after.unpaid_credits == 0
 
 
@@ -200,7 +202,7 @@ def test_the_central_data_prevail_and_the_difference_is_told():
         record, present(record, TicketCondition.ALTERED, **said), place="cage-1", at=NOON
     )
     assert claim.credits == 15
-    assert claim.differs == ("bonuses", "cost_a_draw_credits")
+    assert claim.differing_values == ("bonuses", "cost_a_draw_credits")
 
 
 @pytest.mark.requirement("M-11")
@@ -310,7 +312,7 @@ def test_nothing_happens_that_the_table_does_not_hold():
             decided = (
                 {}
                 if event in {claims.TicketEvent.SETTLE, claims.TicketEvent.FAULT}
-                else played(5, 5, 5).decided
+                else played(5, 5, 5).decided_draws
             )
             record = TicketRecord(a_paper(), state, frozenset({501}), decided)
             if (state, event) in claims.TICKET_TRANSITIONS:

@@ -121,7 +121,7 @@ def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
 
 def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
-    layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable={"line", "odds"})
+    layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable_spots={"line", "odds"})
     assert layout.build_wager(0) == Wager(0, {"bets": {}})
     assert layout.build_wager(2, bets={"odds": -4, "line": 2}).credits == 2
     for bets, why in (
@@ -135,7 +135,7 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     fixed = TableLayout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
         fixed.build_wager(0, bets={"odds": -2})
-    assert bets_from_json(bets_to_json(stood), layout.by_id, 2) == stood
+    assert bets_from_json(bets_to_json(stood), layout.spots_by_id, 2) == stood
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
 )
 def test_what_does_not_stand_on_the_table_is_not_read(data: object) -> None:
     with pytest.raises(ValueError, match="stand"):
-        bets_from_json(data, LAYOUT.by_id, 2)
+        bets_from_json(data, LAYOUT.spots_by_id, 2)
 
 
 def test_forms_are_held_against_their_own_layout() -> None:
@@ -182,10 +182,10 @@ def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
 
 
 def test_what_is_added_in_a_round_counts_against_its_win() -> None:
-    lost = [Settlement("lost", 0, staked=2), Settlement("lost", 0, staked=2)]
+    lost = [Settlement("lost", 0, staked_credits=2), Settlement("lost", 0, staked_credits=2)]
     cases = [
-        WeightedResult(Fraction(1, 4), lost, added=2),
-        WeightedResult(Fraction(3, 4), [Settlement("won", 4, staked=2)]),
+        WeightedResult(Fraction(1, 4), lost, added_credits=2),
+        WeightedResult(Fraction(3, 4), [Settlement("won", 4, staked_credits=2)]),
     ]
     figures = analyse_cases("line", Wager(2, {}), cases)
     assert figures.rtp == Fraction(-2 + 3 * 4, 4) / 2

@@ -24,7 +24,7 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 def test_long_odds_of_top_and_other_awards_are_reported():
     one, two = analyse(load_game(GAME), Depth.PRIZES).bets
     told = {
-        bet.bet: [(a.name, a.one_in, a.top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
+        bet.bet: [(a.name, a.one_in, a.is_top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
         for bet in (one, two)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
@@ -89,6 +89,6 @@ def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_var
         found = list_awards(quick)
         assert all(a.rate > 0 for a in found)
         assert [a.rate for a in found] == sorted(a.rate for a in found)
-        tops = {a.credits for a in found if a.top}
+        tops = {a.credits for a in found if a.is_top}
         assert len(tops) == (1 if found else 0)
         assert all(a.credits is None or a.credits <= max(tops) for a in found)

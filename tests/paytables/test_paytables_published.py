@@ -102,7 +102,9 @@ def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
     """The closed form of free games that give themselves more, against the analysis of a library game."""
     game = load_game("aurora-twenty")
     stages = game.rules.stages["twenty"]
-    base, free = (moments_of(stages.stage(name).compute_distribution(), "free") for name in ("base", "free"))
+    base, free = (
+        moments_of(stages.get_stage(name).compute_distribution(), "free") for name in ("base", "free")
+    )
     x, k, var_x, var_k, cov = free
     m = x / (1 - k)
     one_free = (var_x + m * m * var_k + 2 * m * cov) / (1 - k)

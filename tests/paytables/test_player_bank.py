@@ -138,7 +138,7 @@ def hold_rounds(name, seeded_draw, count):
         staked = Counter()
         for each in settled:
             found[each.seat, each.spot] += each.credits
-            staked[each.seat, each.spot] += each.staked
+            staked[each.seat, each.spot] += each.staked_credits
         due = settle_by_the_text(name, seats, banker, hands, settled)
         assert {where: found[where] for where in staked} == due
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
@@ -183,9 +183,9 @@ def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, s
     assert all(spot.accepts_bets for spot in at.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
     assert at.rules.arrange_bank(bets).banker is None  # twenty short of what the others have staked
-    assert {(each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned} == {
-        ("not covered", 1, 40)
-    }
+    assert {
+        (each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned_settlements
+    } == {("not covered", 1, 40)}
 
 
 @pytest.mark.requirement("S-18")
@@ -194,8 +194,8 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
     offers = [Bet(spot, n, seat) for seat in (0, 1, 2) for spot, n in (("stake", 20), ("bank", 100))]
     banked = after(game, took_part=[0, 1, 2]).rules.arrange_bank(offers)
     assert banked.banker == 0
-    assert {bet.seat for bet in banked.played} == {1, 2}
-    assert {(each.seat, each.spot, each.credits) for each in banked.returned} == {
+    assert {bet.seat for bet in banked.played_bets} == {1, 2}
+    assert {(each.seat, each.spot, each.credits) for each in banked.returned_settlements} == {
         (0, "stake", 20),
         (0, "bank", 60),
         (1, "bank", 100),

@@ -60,19 +60,19 @@ def check_agreement(reels, games):
 def test_both_evaluators_agree(name, subtests):
     rules = load_game(name).rules
     for (mode, made), stage in product(rules.stages.items(), rules.definition.stage):
-        if isinstance(made.stage(stage), ReelSpinStage):
+        if isinstance(made.get_stage(stage), ReelSpinStage):
             with subtests.test(mode=mode, stage=stage):
-                check_agreement(made.stage(stage).reels, 4_000)
+                check_agreement(made.get_stage(stage).reels, 4_000)
 
 
 @pytest.mark.slow
 def test_both_evaluators_agree_on_a_million_draws():
-    check_agreement(load_game("aurora-twenty").rules.stages["twenty"].stage("base").reels, 1_000_000)
+    check_agreement(load_game("aurora-twenty").rules.stages["twenty"].get_stage("base").reels, 1_000_000)
 
 
 @pytest.mark.requirement("R-10")
 def test_the_full_cycle_one_by_one_is_the_exact_analysis():
-    stage = load_game("seven-rivers").rules.stages["three"].stage("base")
+    stage = load_game("seven-rivers").rules.stages["three"].get_stage("base")
     total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
     table = stage.compute_figures(second=True)
     assert (table.mean, table.second_moment) == (total / stage.reels.cycle, squares / stage.reels.cycle)

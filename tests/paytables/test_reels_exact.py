@@ -131,7 +131,7 @@ def check_exact(data):
     assert full.rtp == quick.rtp
     assert full.variance == variance
     assert sum(p.rtp for p in full.prizes) == full.rtp
-    stage = game.rules.stages["m"].stage("base")
+    stage = game.rules.stages["m"].get_stage("base")
     assert {win: p for (win, _), p in stage.compute_distribution().items() if p} == law
     for _, stops in brute.every_stop(data["stage"]["base"]):
         window, shown = (of(data["stage"]["base"], stops) for of in (brute.window_of, brute.shown_of))

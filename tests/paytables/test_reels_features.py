@@ -267,7 +267,7 @@ def test_held_reels_under_the_best_strategy():
     # the advice shown to the player is the strategy the return was computed for
     law = Counter()
     for stops in itertools.product(range(3), range(3), range(4)):
-        stage = game.rules.stages["m"].stage("base")
+        stage = game.rules.stages["m"].get_stage("base")
         mask = stage.find_best_hold(stops)
         ends = list(
             itertools.product(

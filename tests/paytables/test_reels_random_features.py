@@ -273,6 +273,6 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
     (bet,) = analyse(game).bets
     assert bet.mean_credits == best == bet.distribution.compute_moment(1)
     assert bet.worst_rtp == worst
-    held = game.rules.stages["m"].stage("base").count_holds()
+    held = game.rules.stages["m"].get_stage("base").count_holds()
     assert sum(odds for odds, _ in held.values()) == 1
     assert sum(paid for _, paid in held.values()) == best

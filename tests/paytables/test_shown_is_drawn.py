@@ -188,7 +188,7 @@ def test_what_is_shown_of_a_round_is_what_its_numbers_are(name, seeded_draw):
         assert [step["part"] for step in display["steps"]] == [value for _, value, _ in records]
         assert all(step["parts"][step["part"]]["item"] == step["symbol"] for step in display["steps"])
     elif "part" in display:
-        parts = load_game(name).rules.parts
+        parts = load_game(name).rules.segments
         assert [display["part"]] == [value for _, value, _ in records]
         assert display["result"] == display["pocket"] == parts[display["part"]]
     elif "dice" in display:

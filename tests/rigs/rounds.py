@@ -18,9 +18,9 @@ def questions(game, wager, draw):
 def list_undecided_stakes(round_):
     """The stakes of a round that no settlement has decided yet."""
     undecided = {}
-    for bet in round_.staked:
+    for bet in round_.staked_bets:
         undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits
     for settlement in round_.settlements:
         if (settlement.seat, settlement.spot) in undecided:
-            undecided[settlement.seat, settlement.spot] -= settlement.staked
+            undecided[settlement.seat, settlement.spot] -= settlement.staked_credits
     return tuple(Bet(spot, credits_, seat) for (seat, spot), credits_ in undecided.items() if credits_ > 0)

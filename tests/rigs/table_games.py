@@ -84,7 +84,7 @@ class _Rules(Tableless):
 
 
 def _decided(name: str, bet: Bet, credits_: int) -> Settlement:
-    return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
 @dataclass(frozen=True)

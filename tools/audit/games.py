@@ -645,7 +645,10 @@ def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str
 def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
     """Return the outcome without the ``pays`` marks of its settlements, which earlier versions did not record."""
     return replace(
-        outcome, settlements=tuple(replace(settlement, pays=False) for settlement in outcome.settlements)
+        outcome,
+        settlements=tuple(
+            replace(settlement, is_pay_table_prize=False) for settlement in outcome.settlements
+        ),
     )
 
 

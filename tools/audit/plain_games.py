@@ -428,7 +428,7 @@ class PlainGames:
             return False
         game.push_cents = outcome.push_credits * setting.unit_cents
         game.win_cents = outcome.win_credits * setting.unit_cents - game.push_cents
-        settled_credits = sum([settlement.staked for settlement in outcome.settlements])
+        settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
             not 0 <= game.win_cents <= AMOUNT_MAX
             or game.staked_cents > game.credit_before_cents

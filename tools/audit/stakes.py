@@ -176,7 +176,8 @@ class StakeAudit:
             table_left = extract_player_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
-                sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
+                sum(settlement.staked_credits for settlement in settled) * table.denomination_cents
+                - back_cents
             )
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
         _, standing_stakes, returned_stakes = self._split_stakes(entry, table.standing_stakes, amounts) or (
@@ -348,7 +349,7 @@ class StakeAudit:
             *sum_stakes(entries, start),
         )
         decided_cents = sum(cents for _, cents in staked) - standing_cents
-        settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
+        settled_cents = sum(settlement.staked_credits for settlement in outcome.settlements) * unit_cents
         if game.rules.list_spots() and settled_cents != decided_cents:
             self._report_finding(
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
@@ -428,7 +429,7 @@ class StakeAudit:
         else:  # the names it gives to returned stakes are taken from the record
             settled: Any = void_record.settlements
             decided = tuple(map(Settlement.from_json, settled))
-        over_cents = sum(settlement.staked for settlement in decided) * unit_cents
+        over_cents = sum(settlement.staked_credits for settlement in decided) * unit_cents
         push_cents = (
             sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
         )

@@ -15,4 +15,4 @@ def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
     return rules
 
 
-FAMILY = GameFamily(PaiGowPokerDefinition, build, figures=frozenset({52, 53}))
+FAMILY = GameFamily(PaiGowPokerDefinition, build, help_figures=frozenset({52, 53}))

@@ -14,4 +14,4 @@ def build(data: RoomDefinition, file: str) -> RoomRules:
     return rules
 
 
-FAMILY = GameFamily(RoomDefinition, build, figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(RoomDefinition, build, help_figures=STANDARD_DECK_SIZES)

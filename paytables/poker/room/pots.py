@@ -108,7 +108,7 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
             NOT_PLAYED_SETTLEMENT,
             player.unbet_credits,
             spot=bet.spot,
-            staked=player.unbet_credits,
+            staked_credits=player.unbet_credits,
             seat=bet.seat,
         )
     if not player.total:

@@ -17,4 +17,4 @@ def build(data: PokerDefinition, file: str) -> PokerRules:
     return rules
 
 
-FAMILY = GameFamily(PokerDefinition, build, figures=frozenset({52}))
+FAMILY = GameFamily(PokerDefinition, build, help_figures=frozenset({52}))

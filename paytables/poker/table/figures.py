@@ -26,9 +26,9 @@ def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     proof = (definition.proved or prove(definition))[spot.id]
     rates: dict[Fraction, Fraction] = {}
     for row in spot.pay:
-        if row.pays.share:
+        if row.pays.level_share:
             rate = Fraction(proof.levels[row.id])
-            rates[row.pays.share] = rates.get(row.pays.share, Fraction(0)) + rate
+            rates[row.pays.level_share] = rates.get(row.pays.level_share, Fraction(0)) + rate
     return SideBet(level, (spot.id,), spot.limits.least, rates)
 
 

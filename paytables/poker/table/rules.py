@@ -123,7 +123,7 @@ class PokerRules(SeatedRules):
             id=spot.id,
             group=spot.id,
             names=spot.name.model_dump(),
-            odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.share, odds.net)).text
+            odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.level_share, odds.net)).text
             if spot.pay
             else "1:1",
             **spot.limits.build_spot_fields(),
@@ -292,7 +292,9 @@ class PokerRules(SeatedRules):
             name = str(chosen_option.spot)
             staked = seat_round.bets.pop(name)
             returned_credits = int(Fraction(chosen_option.back) * staked)
-            yield Settlement("withdrawn", returned_credits, spot=name, staked=staked, seat=seat_round.seat)
+            yield Settlement(
+                "withdrawn", returned_credits, spot=name, staked_credits=staked, seat=seat_round.seat
+            )
         elif chosen_option.id in adds:
             name = str(chosen_option.spot)
             seat_round.bets[name] = seat_round.bets.get(name, 0) + adds[chosen_option.id]
@@ -383,14 +385,14 @@ class PokerRules(SeatedRules):
                 if spot.id in seat_round.bets
                 else None
             )
-            if row is not None and row.pays.share:
+            if row is not None and row.pays.level_share:
                 yield side_bets.build_level_hit(level, row.pays)
 
     def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         return tuple(
-            figures.build_side_bet(self.definition, level).play(staked.count(level.spot))
+            figures.build_side_bet(self.definition, level).build_level_play(staked.count(level.spot))
             for level in self.definition.progressive
             if level.spot in staked
         )
@@ -398,7 +400,8 @@ class PokerRules(SeatedRules):
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(
-            figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
+            figures.build_side_bet(self.definition, level).build_level_play()
+            for level in self.definition.progressive
         )
 
     # ------------------------------------------------------------ what is said and shown
@@ -479,9 +482,9 @@ class PokerRules(SeatedRules):
             for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):
                 for m in range(1, len(rows)):
                     better, worse = rows[m - 1].pays, rows[m].pays
-                    if bool(better.share) != bool(worse.share):
+                    if bool(better.level_share) != bool(worse.level_share):
                         continue  # the value of a share of a level is not known here
-                    if (worse.share, worse.net) > (better.share, better.net):
+                    if (worse.level_share, worse.net) > (better.level_share, better.net):
                         words = f"pays more than {rows[m - 1].id}, which goes before it"
                         lower_pay_remarks.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
         return tuple(lower_pay_remarks)

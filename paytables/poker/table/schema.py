@@ -401,7 +401,7 @@ class PokerDefinition(TableDefinition):
             if not spot.is_independent_of_bank and self.duel is None:
                 raise ValueError(f"spot.{n}.better: is only valid in a game with a duel against the bank")
             rows = (*spot.first, *spot.bonus, *(() if spot.is_independent_of_bank else spot.pay))
-            if any(row.pays.share for row in rows):
+            if any(row.pays.level_share for row in rows):
                 raise ValueError(
                     f"spot.{n}: only a bet on the player's cards alone may pay a share of a level"
                 )

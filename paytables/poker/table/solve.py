@@ -134,7 +134,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     The player may take it back at the game's decision.
     """
     cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
-    if cards > 6 and any(row.pays.share for row in spot.pay):
+    if cards > 6 and any(row.pays.level_share for row in spot.pay):
         raise BeyondReach(
             f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
         )
@@ -154,7 +154,9 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
         net_cases[row.pays.net] += count
     mean = _compute_mean(net_cases)
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
-    levels = {row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
+    levels = {
+        row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.level_share
+    }
     rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
     extra_figures = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
     return build_proof_from_distribution(net_cases, Fraction(1), mean, None).model_copy(update=extra_figures)
@@ -313,10 +315,10 @@ class StudSolver:
             52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
         )
         above = self.strengths[:, None] >= opens
-        better = np.where(above, counts.weaker - counts.closed, 0)
-        equal = np.where(above, counts.equal, 0)
-        worse = total - counts.closed - better - equal
-        hand_counts = np.stack([counts.closed, better, equal, worse])
+        better = np.where(above, counts.weaker_counts - counts.unqualified_counts, 0)
+        equal = np.where(above, counts.equal_counts, 0)
+        worse = total - counts.unqualified_counts - better - equal
+        hand_counts = np.stack([counts.unqualified_counts, better, equal, worse])
         if self.open_bank_card_count:
             cards = self.player.cards_by_set[self.chosen]
             for index in range(self.own_card_count):

@@ -16,4 +16,4 @@ def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
     return rules
 
 
-FAMILY = GameFamily(PaiGowDefinition, build, figures=frozenset({len(ALL_TILES)}))
+FAMILY = GameFamily(PaiGowDefinition, build, help_figures=frozenset({len(ALL_TILES)}))

@@ -10,4 +10,4 @@ def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: AR
     return VideoPokerRules(data)
 
 
-FAMILY = GameFamily(VideoPokerDefinition, build, figures=frozenset({52, 53}))
+FAMILY = GameFamily(VideoPokerDefinition, build, help_figures=frozenset({52, 53}))

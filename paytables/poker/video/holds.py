@@ -105,7 +105,7 @@ class HoldEvaluation:
     def rows(self) -> Ints:
         """Return the row of the pay table that every video poker hand wins, or the number of rows if it wins none."""
         order = self.definition.deck.order
-        wilds: Ints = self.sets.count_wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
+        wilds: Ints = self.sets.count_wilds(order)[0] if order.wild_ranks else np.zeros(1, dtype=np.int8)
         keys = (
             self.strengths >> BITS_BELOW_TWO_DECIDING_RANKS
         ) * 8 + wilds  # rows depend on nothing else of a strength
@@ -185,7 +185,7 @@ class HoldEvaluation:
     @cached_property
     def parts(self) -> list[DealtCardsPart]:
         """Return the properties of each subset of a deal's cards; the list index has the card indices as bits."""
-        wild = self.definition.deck.order.wild
+        wild = self.definition.deck.order.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
         ranks, suits = np.where(plain, 1 << (cards >> 2), 0), np.where(plain, 1 << (cards & 3), 0)

@@ -59,7 +59,7 @@ class VideoPokerRules(Tableless):
     def find_pay_row(self, cards: list[int]) -> Pay | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
-        wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
+        wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild_ranks for card in cards)
         row = find_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
@@ -128,13 +128,15 @@ class VideoPokerRules(Tableless):
             finished.append(cards)
             pay = self.find_pay_row(cards)
             if pay is None:
-                yield Settlement("lost", 0, {"hand": hand}, staked=credits_per_hand)
+                yield Settlement("lost", 0, {"hand": hand}, staked_credits=credits_per_hand)
                 continue
             won.append((pays[pay.id], pay.id))
             if level is not None and pay.id == level.row:
                 hit.append(level.id)
             credits_ = 0 if hit else pays[pay.id]
-            yield Settlement(pay.id, credits_, {"hand": hand}, staked=credits_per_hand, pays=True)
+            yield Settlement(
+                pay.id, credits_, {"hand": hand}, staked_credits=credits_per_hand, is_pay_table_prize=True
+            )
         display = {**self._build_felt(finished), "held": held_mask, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 

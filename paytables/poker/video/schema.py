@@ -40,7 +40,7 @@ class Deck(Strict):
     def order(self) -> RankingRules:
         """Return the ranking order for hands of this deck."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
-        return RankingRules(categories=HAND_CATEGORIES, wild=wild) if wild else FIVE_CARD_RANKING
+        return RankingRules(categories=HAND_CATEGORIES, wild_ranks=wild) if wild else FIVE_CARD_RANKING
 
 
 class Pay(HandRow):

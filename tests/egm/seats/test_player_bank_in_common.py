@@ -77,7 +77,7 @@ def check_audit(rigs, folder):
 
 
 def spots_of(game):
-    return [(each.name, each.spot, each.staked) for each in game.outcome.settlements]
+    return [(each.name, each.spot, each.staked_credits) for each in game.outcome.settlements]
 
 
 @pytest.mark.requirement("S-18")

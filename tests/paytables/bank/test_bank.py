@@ -196,7 +196,9 @@ def some_bets(game, draw):
         if not bets or draw.below(2, "player"):
             steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
             bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
-    bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].required_spot in {None, *bets}}
+    bets = {
+        k: v for k, v in bets.items() if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
+    }
     return game.build_wager(sum(bets.values()), bets=bets)
 
 
@@ -267,7 +269,7 @@ def hold_red_dog(seeded_draw, count):
             times, dealt = (pays if low < cards[2] < high else 0), 3
         assert len(cards) == dealt
         assert {each.credits for each in played.settlements} == {ante * times}
-        assert sum(each.staked for each in played.settlements) == played.staked_credits
+        assert sum(each.staked_credits for each in played.settlements) == played.staked_credits
 
 
 @pytest.mark.requirement("S-20", "P-01:b")

@@ -156,7 +156,9 @@ def hold_rounds(seeded_draw, count):
         }
         settled = [step for step in steps if isinstance(step, Settlement)]
         assert {(each.seat, each.spot): each.credits for each in settled} == due
-        assert [each.staked for each in settled] == [seats[str(each.seat)][each.spot] for each in settled]
+        assert [each.staked_credits for each in settled] == [
+            seats[str(each.seat)][each.spot] for each in settled
+        ]
         seen.update(each.name for each in settled)
         left -= len(order)
         assert (outcome.table is None) == (left < 9)

@@ -84,7 +84,9 @@ def settled(steps):
     found = {}
     for step in steps:
         if isinstance(step, Settlement):
-            found.setdefault((step.seat, step.spot), []).append((step.name, step.credits, step.staked))
+            found.setdefault((step.seat, step.spot), []).append(
+                (step.name, step.credits, step.staked_credits)
+            )
     return found
 
 
@@ -260,7 +262,7 @@ def test_a_bank_that_wins_doubles_less_the_levy_or_passes_and_one_that_loses_goe
         coup = again.rules.arrange_bank_and_hands(
             [Bet("bank", offered, 0), Bet("stake", 100, 1), Bet("stake", 5, 2), Bet("bank", 50, 3)]
         )
-        assert (coup.banker, coup.banco) == (banker, banco)
+        assert (coup.banker, coup.covered_credits) == (banker, banco)
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_LOSES))
     assert outcome.table["bank"] == {"seat": 1}
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **TIE))

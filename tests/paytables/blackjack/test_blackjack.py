@@ -287,7 +287,7 @@ def hold_round(game, wager, referee, played, seen):
         found[each.seat, spot] += each.credits
         seen[each.name] += 1
     assert +found == +due
-    assert sum(each.staked for each in played.settlements) == played.staked_credits
+    assert sum(each.staked_credits for each in played.settlements) == played.staked_credits
     assert list_undecided_stakes(played) == ()
     assert played.outcome.win_credits <= len(
         {bet.seat for bet in wager.bets}
@@ -314,7 +314,9 @@ def some_bets(game, draw):
                 steps = (min(spot.bet_max, 40) - spot.bet_min) // spot.bet_step
                 bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
         bets = {
-            k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].required_spot in {None, *bets}
+            k: v
+            for k, v in bets.items()
+            if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
         }
         for spot in bets:
             if spot.startswith("twelve-sixteen"):
@@ -382,11 +384,11 @@ def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
 @pytest.mark.requirement("S-11:a")
 def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
     game, _, _, _ = GAMES["boxes"]
-    main = game.rules.table_layout.by_id["main"]
+    main = game.rules.table_layout.spots_by_id["main"]
     bets = {f"main{end}": main.bet_min + n * main.bet_step for n, end in enumerate(("", "-2", "-3"))}
     wager = game.build_wager(sum(bets.values()), bets=bets)
     outcome = play_with_answers(game.play(wager, seeded_draw("boxes")), wager, lambda _: Choice("stand"))
-    assert {each.spot: each.staked for each in outcome.settlements} == bets
+    assert {each.spot: each.staked_credits for each in outcome.settlements} == bets
     assert [hand["id"] for hand in outcome.display["hands"]] == ["bank", "box-1", "box-2", "box-3"]
 
 

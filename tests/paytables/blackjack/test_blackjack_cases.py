@@ -45,7 +45,7 @@ def played(game, bets, cards, *answers):
 
 def came_back(outcome):
     """What came back, by spot and name."""
-    return [(each.spot, each.name, each.staked, each.credits) for each in outcome.settlements]
+    return [(each.spot, each.name, each.staked_credits, each.credits) for each in outcome.settlements]
 
 
 def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_alone():
@@ -105,7 +105,7 @@ def test_a_quarter_is_insured_only_where_it_is_whole_and_the_table_says_so():
 def test_without_protection_all_is_lost_to_a_blackjack():
     answers = ("no_insurance", "split", "double", "stand")
     outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
-    assert [(each.staked, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
+    assert [(each.staked_credits, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
 
 
 @pytest.mark.requirement("S-05", "S-06", "S-08:b", "S-08:c", "S-09")
@@ -153,7 +153,7 @@ def test_without_protection_all_is_lost_to_a_blackjack():
 )
 def test_a_case_of_the_texts(name, cards, answers, settled):
     outcome = played(load_game(name), {"main": 20}, cards, *answers)
-    assert [(each.name, each.staked, each.credits) for each in outcome.settlements] == settled
+    assert [(each.name, each.staked_credits, each.credits) for each in outcome.settlements] == settled
 
 
 def asked(game, bets, cards, *answers):

@@ -69,7 +69,7 @@ def solved(rules, counts, up, cards, *, hands):
     ways, found = (node.ordinary_ways + node.blackjack_ways) * play.unit, []
     for choose in (policies.choose_best, policies.choose_worst):
         if hands:
-            split = next(each for each in round_.splits if each.pair == cards[0])
+            split = next(each for each in round_.splits if each.card_value == cards[0])
             mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
             mean = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(up), choose)[hand][0]
@@ -250,7 +250,7 @@ def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
     assert found.answer_by_situation == {
         place: answer for place, answer in book.answer_by_situation.items() if place[0] == 6
     }
-    assert found.pairs == {place for place in book.pairs if place[0] == 6}
+    assert found.split_pairs == {place for place in book.split_pairs if place[0] == 6}
 
 
 def test_no_answer_of_the_chart_alone_can_be_better():
@@ -269,7 +269,7 @@ def test_no_answer_of_the_chart_alone_can_be_better():
             )
     for pair in range(1, 11):
         changed = parse_chart(BASIC)
-        changed.pairs ^= {(10, pair)}
+        changed.split_pairs ^= {(10, pair)}
         assert table.evaluate(changed.build_chooser(table), changed.decide_offer).mean < mean, pair
 
 

@@ -166,7 +166,7 @@ def test_the_best_play_as_data_is_the_best_play():
         return min(into, len(sums)) - 1 if into else 0
 
     again = table.evaluate(choose, take)
-    assert (again.mean, again.staked) == (best.mean, best.staked)
+    assert (again.mean, again.mean_staked) == (best.mean, best.mean_staked)
     suits = [
         answers[question] != answers[question[0], question[1], False] for question in answers if question[2]
     ]

@@ -70,7 +70,7 @@ def paid(side, cards):
     row = side.find_winning_row(cards, cards[0])
     if row is None:
         return 0
-    return row.pays.share or 1 + row.pays.net
+    return row.pays.level_share or 1 + row.pays.net
 
 
 def hands(rng, count):
@@ -181,7 +181,7 @@ def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, 
         )  # it waits for the round: a void one gives it back
         round_.advance(Choice(answer))
     (settled,) = [each for each in round_.settlements if each.spot == spot]
-    assert (settled.credits, settled.staked) == (due, 1)
+    assert (settled.credits, settled.staked_credits) == (due, 1)
     tenth = (LevelShare("jackpot", Fraction(1, 10)),)
     assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)
     (play,) = game.list_levels(wager)

@@ -154,7 +154,7 @@ def test_the_low_hand_of_pai_gow():
 @pytest.mark.parametrize("wilds", [1, 2])
 def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
     """Against trying every card of the deck in the place of each wild one."""
-    rank = HandRanking(RankingRules(categories=ranking.HAND_CATEGORIES, wild=(0,)))
+    rank = HandRanking(RankingRules(categories=ranking.HAND_CATEGORIES, wild_ranks=(0,)))
     names = ["high-card", "pair", "two-pair", "three-of-a-kind", "straight", "flush", "full-house"]
     names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
     draw = seeded_draw(f"wild {wilds}")

@@ -92,7 +92,7 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
         ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
     ]  # fmt: skip
     given, left = load_game(QUEBEC).with_table_state(table(9, *bets)).rules.take_down_standing_bets()
-    assert {(each.spot, each.credits, each.staked) for each in given} == {
+    assert {(each.spot, each.credits, each.staked_credits) for each in given} == {
         ("odds-pass", 10, 10), ("odds-come-4", 9, 9), ("dontcome-9", 4, 4), ("odds-dontcome-9", 6, 6),
         ("buy-5", 40, 42), ("lay-10", 40, 41), ("hard-8", 2, 2), ("right-6", 12, 12),
     }  # fmt: skip

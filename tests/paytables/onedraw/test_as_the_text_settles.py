@@ -201,7 +201,9 @@ def rounds(name: str, count: int, seed: int) -> None:
         table = json.loads(json.dumps(outcome.table))
         kept = [] if table is None else table["held"]
         assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in kept) == sorted(stood)
-        decided = sum(each.staked for each in outcome.settlements) + sum(stake for _, stake, _ in stood)
+        decided = sum(each.staked_credits for each in outcome.settlements) + sum(
+            stake for _, stake, _ in stood
+        )
         assert decided == sum(stake for _, stake, _ in on)
         at = game.with_table_state(table)
         assert sorted((bet.spot, bet.credits) for bet in at.rules.list_standing_bets()) == sorted(

@@ -291,7 +291,7 @@ def test_a_player_may_surrender_the_stake_instead_of_setting_the_hand(game, seed
     assert found.decision.options[-1] == "surrender"
     found.advance(Choice("surrender"))
     (stake,) = found.outcome.settlements
-    assert (stake.name, stake.spot, stake.staked, stake.credits) == ("surrender", "stake", 20, 0)
+    assert (stake.name, stake.spot, stake.staked_credits, stake.credits) == ("surrender", "stake", 20, 0)
 
 
 @pytest.mark.slow

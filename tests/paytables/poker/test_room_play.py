@@ -153,7 +153,7 @@ def hold_game(game, draw, seen):
         if isinstance(step, Settlement):
             found[step.seat]["kept" if step.name == "not played" else "pots"] += step.credits
             found[step.seat]["commission"] += step.detail.get("commission", 0)
-            staked[step.seat] += step.staked
+            staked[step.seat] += step.staked_credits
     assert {seat: each["pots"] for seat, each in found.items()} == back
     assert {seat: each["kept"] for seat, each in found.items()} == kept
     assert staked == Counter(stacks)
@@ -398,7 +398,9 @@ def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
         ["As", "Ah"],
         [BACK, BACK],
     ]
-    settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
+    settled = [
+        (step.name, step.credits, step.staked_credits) for step in steps if isinstance(step, Settlement)
+    ]
     assert settled == [("not played", 392, 392), ("won", 16, 8)]
     assert outcome.display["commission"] == 0  # no card has been dealt for all
     assert outcome.display["pot"] == 16
@@ -408,7 +410,9 @@ def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
 def test_a_blind_bet_that_is_folded_stays_in_the_pot():
     game = NO_LIMIT.with_table_state({"button": 0})
     steps, _ = play(game, combine(game, THREE, 2), CARDS, "raise", "fold", "fold")
-    settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
+    settled = [
+        (step.name, step.credits, step.staked_credits) for step in steps if isinstance(step, Settlement)
+    ]
     assert settled == [("not played", 396, 396), ("folded", 0, 4)]
 
 
@@ -481,7 +485,7 @@ def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_stak
     game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDraw(seeded_draw(1))
     wager = combine(game, THREE, 5)
     outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_CUE)])
-    assert [(each.name, each.credits, each.staked) for each in outcome.settlements] == [
+    assert [(each.name, each.credits, each.staked_credits) for each in outcome.settlements] == [
         ("not played", 160, 160)
     ]
     assert (outcome.table, draw.records) == ({"button": 4}, [])

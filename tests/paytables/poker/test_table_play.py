@@ -270,7 +270,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
     for n in range(count):
         forms = game.rules.definition.form
         form = forms[n % len(forms)]
-        most = game.rules.table_layout.by_id
+        most = game.rules.table_layout.spots_by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
         wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
@@ -279,7 +279,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
         expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
         staked, back = {}, {}
-        for bet in found.staked:
+        for bet in found.staked_bets:
             staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
         assert staked == {spot: bet for spot, bet in bets.items() if bet} | compute_raises(
             name, bets, answers
@@ -321,7 +321,9 @@ def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
     assert found.decision.limit_to_credits(5).options == ("fold",)
     assert list_undecided_stakes(found) == (Bet("ante", 3),)
     found.advance(Choice("fold"))
-    assert [(s.name, s.spot, s.staked, s.credits) for s in found.settlements] == [("folded", "ante", 3, 0)]
+    assert [(s.name, s.spot, s.staked_credits, s.credits) for s in found.settlements] == [
+        ("folded", "ante", 3, 0)
+    ]
 
 
 class Given:
@@ -382,9 +384,9 @@ def test_every_line_of_the_pay_tables_is_paid_with_every_answer(name):
         shown = cards_shown(found.outcome)
         bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
         expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
-        back = dict.fromkeys((bet.spot for bet in found.staked), 0)
+        back = dict.fromkeys((bet.spot for bet in found.staked_bets), 0)
         staked = dict(back)
-        for bet in found.staked:
+        for bet in found.staked_bets:
             staked[bet.spot] += bet.credits
         for each in found.settlements:
             back[each.spot] += each.credits
@@ -430,8 +432,8 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
         found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
         found.advance()
         found.advance(Choice(answer))
-        (settled,) = (each for each in found.settlements if each.spot == spot and each.staked)
-        assert (settled.credits > settled.staked) == is_open, bank
+        (settled,) = (each for each in found.settlements if each.spot == spot and each.staked_credits)
+        assert (settled.credits > settled.staked_credits) == is_open, bank
 
 
 @pytest.mark.requirement("S-22", "S-23", "S-27", "S-28", "S-54")
@@ -454,7 +456,9 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
     found.advance()
     found.advance(Choice(answer))
     settled = {each.spot: each for each in found.settlements}
-    assert [settled[spot].credits for spot in spots] == [times * settled[spot].staked for spot in spots]
+    assert [settled[spot].credits for spot in spots] == [
+        times * settled[spot].staked_credits for spot in spots
+    ]
 
 
 @pytest.mark.requirement("S-53")
@@ -478,7 +482,7 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
         kinds.append(found.decision.kind)
         found.advance(Choice(answer))
     assert (kinds, found.decision) == (asked, None)
-    settled = {each.spot: (each.staked, each.credits) for each in found.settlements}
+    settled = {each.spot: (each.staked_credits, each.credits) for each in found.settlements}
     assert {spot: settled[spot] for spot in ("early", "late") if spot in settled} == {
         spot: (credits_, 2 * credits_) for spot, credits_ in raised.items()
     }
@@ -530,7 +534,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             for each in found.settlements:
                 if each.seat == seat:
                     back[each.spot] = back.get(each.spot, 0) + each.credits
-            staked = {bet.spot: bet.credits for bet in found.staked if bet.seat == seat}
+            staked = {bet.spot: bet.credits for bet in found.staked_bets if bet.seat == seat}
             assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}
 
 

@@ -83,7 +83,7 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
             continue
         each = credits_ // hands
         assert [s.credits for s in outcome.settlements] == [settle(hand, each) for hand in shown]
-        assert [s.staked for s in outcome.settlements] == [each] * hands
+        assert [s.staked_credits for s in outcome.settlements] == [each] * hands
         again = ReplayDraw(json.loads(json.dumps(record.records)))
         replayed = play_through(game, wager, again, [Choice(held)])
         again.finish()

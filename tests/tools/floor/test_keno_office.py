@@ -102,7 +102,7 @@ def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     stored = [entry.record["number"] for entry in venue.journal.entries("keno.sold")]
     assert stored == [1, 2]
     assert venue.hold().prizes.keys() == {won.paper.ticket_number}
-    assert venue.office.find_ticket(2).decided[1].credits == 0
+    assert venue.office.find_ticket(2).decided_draws[1].credits == 0
     # a paper that was made with another secret, of the same selections
     forged = compute_control_number(lost.paper, b"another secret")
     assert (
@@ -158,7 +158,7 @@ def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, 
         code = refusal(venue.office.claim, PresentedTicket(condition, unproven), place=PLACE)
         assert code is ClaimRefusal.NOT_PROVEN
     payment = venue.claim(ticket, condition)
-    assert (payment.credits, payment.rescued) == (prize, True)
+    assert (payment.credits, payment.is_paper_void) == (prize, True)
 
 
 @pytest.mark.requirement("M-09")
@@ -170,9 +170,9 @@ def test_the_recorded_ticket_determines_the_payment_and_not_the_paper(venue):
     says |= {"draws": [2], "claim_place": "cage-2", "claim_days": 1, "most_paid_credits": 1}
     payment = venue.claim(ticket, **says)
     assert (payment.credits, payment.draws) == (prize, (1,))
-    assert payment.differs == tuple(sorted(says.keys() - {"casino"}))
+    assert payment.differing_values == tuple(sorted(says.keys() - {"casino"}))
     (claimed,) = venue.journal.entries("keno.claimed")
-    assert claimed.record["differs"] == list(payment.differs)
+    assert claimed.record["differs"] == list(payment.differing_values)
     assert venue.journal.balance_cents(OWED_ACCOUNT) == 0
 
 
@@ -209,7 +209,7 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     assert (payment.credits, payment.draws) == (prize, (3,))
     assert venue.hold().prizes == {}  # the fourth draw is not one of the ticket
     record = venue.office.find_ticket(1)
-    assert (sorted(record.decided), record.deadline) == (
+    assert (sorted(record.decided_draws), record.deadline) == (
         [1, 2, 3],
         venue.time.date() + timedelta(days=ticket.paper.claim_days),
     )

@@ -65,7 +65,7 @@ def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
     """The advice is the best of all eight ways to hold, by playing every second spin of twenty first ones."""
     game = load_game("hold-fast")
     assert analyse(game, Depth.RETURN).bets[0].rtp >= Fraction(83, 100)
-    stage = next(iter(game.rules.stages.values())).stage("base")
+    stage = next(iter(game.rules.stages.values())).get_stage("base")
     strips = [range(len(strip)) for strip in stage.reels.strips]
 
     def worth(stops, mask):

@@ -178,9 +178,9 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
     lines = list_ticket_lines(office.rules.definition, ticket.paper, language, format_money)
     for _, label, text in lines:
         echo(f"{label}: {text}")
-    for draw, decided in sorted(ticket.decided.items()):
-        payment_text = "paid" if decided.paid else "not paid"
-        kind = "stake back" if decided.refund else "prize"
+    for draw, decided in sorted(ticket.decided_draws.items()):
+        payment_text = "paid" if decided.is_paid else "not paid"
+        kind = "stake back" if decided.is_refund else "prize"
         echo(
             f"draw {draw}: {kind} {format_money(decided.credits)}"
             + (f", {payment_text}" if decided.credits else "")
@@ -283,7 +283,7 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
         payment = office.claim(presented, place=place)
         draws = ("draw " if len(payment.draws) == 1 else "draws ") + ", ".join(map(str, payment.draws))
         echo(f"pay {_format_money(office, payment.credits)} for {draws}")
-        for name in payment.differs:
+        for name in payment.differing_values:
             echo(f"the paper differs from the record in {name}: the record decides")
 
 

@@ -52,7 +52,7 @@ def _base(factor: int = 1) -> ReelSet:
     data["stage"]["base"]["strips"] = [" ".join([strip] * factor) for strip in strips]
     rules = build_game(data, GAME).rules
     assert isinstance(rules, ReelRules)  # the library says so
-    stage = rules.stages[BET].stage("base")
+    stage = rules.stages[BET].get_stage("base")
     assert isinstance(stage, ReelSpinStage)
     return stage.reels
 

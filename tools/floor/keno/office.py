@@ -186,7 +186,7 @@ class KenoOffice:
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw)
         number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
-            ticket_number=number, draws=tuple(range(first, first + ticket.draws)), at=at
+            ticket_number=number, draws=tuple(range(first, first + ticket.draws)), recorded_at=at
         )
         paper = issue_ticket(
             self.rules.definition,
@@ -348,7 +348,7 @@ class KenoOffice:
                 draws=payment.draws,
                 place=place,
                 condition=presented.condition.value,
-                differs=payment.differs,
+                differs=payment.differing_values,
             ),
             {number: record},
             self._build_transfers((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
@@ -382,7 +382,7 @@ class KenoOffice:
         """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
         tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
         staked = sum(
-            record.paper.cost_a_draw_credits * (len(record.paper.draws) - len(record.decided))
+            record.paper.cost_a_draw_credits * (len(record.paper.draws) - len(record.decided_draws))
             for record in tickets
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
@@ -426,7 +426,9 @@ class KenoOffice:
                 f"sales for draw {number} have not ended: close them first, with `egm keno-office close`"
             )
         tickets = self.list_tickets().items()
-        return number, {n: r for n, r in tickets if number in r.closed and r.state is TicketState.IN_PLAY}
+        return number, {
+            n: r for n, r in tickets if number in r.closed_draws and r.state is TicketState.IN_PLAY
+        }
 
     def _begin_next_draw(self) -> Counters:
         """Return the counters for the next draw, with its sales open."""

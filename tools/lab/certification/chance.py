@@ -162,7 +162,7 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
             game.play(wager, case.draw), wager, lambda decision: choose_as_player(decision, case.draw)
         )
         if any(
-            each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
+            each.credits > each.staked_credits and each.spot in bet.options.get("bets", {each.spot})
             for each in outcome.settlements
         ):
             return n

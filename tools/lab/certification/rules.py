@@ -356,7 +356,7 @@ def _format_no_award(bet: BetAnalysis) -> str:
 
 def _format_award(award: DisclosedAward) -> str:
     """Return a rare award as text: its stage, its name and its odds."""
-    top = "top award " if award.top else ""
+    top = "top award " if award.is_top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
 

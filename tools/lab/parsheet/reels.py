@@ -27,7 +27,7 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[Sheet]:
         _build_holding_sheet(f"{made.mode.id}, {name}", stage)
         for made in rules.stages.values()
         for name in rules.definition.stage
-        if isinstance(stage := made.stage(name), HeldReels)
+        if isinstance(stage := made.get_stage(name), HeldReels)
     ]
     sheets += build_level_sheets(
         [_describe_reel_level(level) for level in rules.definition.progressive], analysis

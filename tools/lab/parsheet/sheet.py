@@ -186,7 +186,7 @@ def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
     return {
         "bet": bet.bet,
         "rarest": list_rows(awards[:1]),
-        "top": list_rows([a for a in awards if a.top]),
+        "top": list_rows([a for a in awards if a.is_top]),
         "told_to_the_player": list_rows(long_odds),
     }
 
