@@ -34,7 +34,7 @@ class ImprisonedBet(Bet):
     def stake_credits(self) -> int:
         """Return the credits that the player gets back when a stake in prison is freed.
 
-        That is the full stake after one zero, and half less for each further zero.
+        After one zero that is the full stake; each further zero halves it.
         """
         return self.credits >> max(0, self.count - 1)
 

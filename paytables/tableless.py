@@ -94,7 +94,7 @@ class Tableless:
         return ()
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return an empty mapping: between rounds the screen needs no data other than ``presentation()``."""
+        """Return an empty mapping: between rounds the screen needs only the data of :meth:`build_presentation`."""
         return {}
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:

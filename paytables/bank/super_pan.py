@@ -218,7 +218,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def _iter_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
-        ``answer`` is the decision to draw or stand with each hand.
+        ``answer`` is the function that decides whether a hand draws or stands.
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])

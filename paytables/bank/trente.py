@@ -175,7 +175,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @cached_property
     def bets_by_chance(self) -> dict[str, ChanceBet]:
-        """Return the bets on the four chances, by their ids."""
+        """Return the bets on the chances (black, red, colour, inverse), by the ids of the bets."""
         return {bet.id: bet for bet in self.definition.bet}
 
     @cached_property

@@ -166,17 +166,17 @@ def find_best_chart(table: StrategyTable) -> TotalsChart:
 class _HandInSearch:
     """One hand in the search for the best blackjack chart, with its value for each decision.
 
-    A value is the expected net of the hand, as :class:`~.solve.StrategyEvaluation` computes it.
+    A value is the expected net result of the hand, as :class:`~.solve.StrategyEvaluation` computes it.
     """
 
     hand_total: HandTotal
-    """The softness and total that decide this hand in the chart."""
+    """The total, and whether it is soft, by which the chart decides this hand."""
     stand_value: int
     """The value of standing."""
     double_value: int | None
     """The value of doubling, or None if that is not permitted."""
     draw_value: int | None
-    """The value of drawing a card, without those of ``next_hands``; None if that is not permitted."""
+    """The value of drawing a card, without the values of the ``next_hands``; None if drawing is not permitted."""
     next_hands: list[_HandInSearch] = field(default_factory=list)
     """The hands of up to 21 that this one may become by drawing a card."""
     value: int = 0
@@ -210,7 +210,7 @@ class _SearchedPair:
     """A blackjack pair that may be split, in the search for the best chart."""
 
     unsplit_hand: _HandInSearch
-    """The same two cards, if the pair is not split."""
+    """The two cards played as one hand, if the pair is not split."""
     splittable_share: Fraction
     """The share of the pair's deals that may be split; below 1 if tens must be equal in rank."""
     start_hands: list[_HandInSearch]
@@ -249,7 +249,7 @@ class _DealerCardColumn:
         self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
         }
-        """The hands of each softness and total."""
+        """The hands of each hard and each soft total."""
         for place in self.hands_in_order:
             self.hands_by_total[place.hand_total].append(place)
 

@@ -292,7 +292,7 @@ def _analyse_stakes(
     )
 
     def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
-        """Return the return per credit of all blackjack bets, from the hand's mean net and the side bets' returns."""
+        """Return the return per credit of all bets, from the hand's mean net result and the side bets' returns."""
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []

@@ -7,7 +7,7 @@ therefore summed by their combined cards, one hand after the other, and the deal
 combination.
 
 Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two
-hands and of one, so the variance is exact; their nets are simulated (:mod:`paytables.blackjack.sampled`).
+hands and of one, so the variance is exact; net results are simulated (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _JointResults:
     """Counts of the joint results of several hands of a blackjack box.
 
     ``ways[row, end, n]`` is the number of ways in which the hands together hold the cards ``cards[row]`` and
-    the net of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
+    the net result of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
     """
 
     cards: Ints
@@ -74,7 +74,7 @@ class _JointResults:
 
 
 def can_be_counted_exactly(table: StrategyTable, strategy: StrategyResult, max_hands: int) -> bool:
-    """Return whether the net distribution of a blackjack strategy can be counted exactly.
+    """Return whether the distribution of a blackjack strategy's net result can be counted exactly.
 
     It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
@@ -122,7 +122,7 @@ def compute_backed_distribution(
 
 
 class _NetDistribution:
-    """The net distribution of one blackjack strategy, computed for each first card of the dealer in turn."""
+    """The distribution of one strategy's net result, computed for each first card of the dealer in turn."""
 
     doubled_stakes = 2
     """Number of stakes on a hand after a double."""
@@ -134,14 +134,14 @@ class _NetDistribution:
         self.table, self.house, self.answers, self.strategy = table, house, answers, strategy
         pays = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
-        """The number of parts into which a stake is divided, so that every net is a whole number."""
+        """The number of parts (units) into which a stake is divided, so that every net result is a whole number."""
         self.suit_parts = (
             1 if house.suited_678 is None else 16
         )  # two cards are of one suit in a quarter of orders
         self.first_stake_only = house.has_hole_card or house.first_stake_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return the probability of each net of one initial blackjack stake.
+        """Return the probability of each net result of one initial blackjack stake.
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
@@ -186,7 +186,7 @@ class _NetDistribution:
         return int(odds * self.unit)
 
     def _find_insurance_nets(self, up_card_value: int, hand: int) -> NetByDealerResult:
-        """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
+        """Return the net result of insurance, in units, for each dealer result; all zero if the hand is not insured."""
         odds = self.house.insurance
         if odds is None or up_card_value != ACES or hand not in self.strategy.insured_hands:
             return (0,) * (DEALER_RESULT_COUNT + 1)
@@ -320,7 +320,7 @@ class _NetDistribution:
     def _find_hand_nets(
         self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
-        """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
+        """Return what a finished player's hand wins or loses (negative), in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, has_first_stake=has_first_stake)
         best, won = round_.hand_values[hand].best_total, stakes * self.unit
@@ -328,7 +328,7 @@ class _NetDistribution:
         return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
 
     def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
-        """Return the net of a player's bust hand, in units, for each result of the dealer.
+        """Return the net result of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
@@ -338,7 +338,7 @@ class _NetDistribution:
     def _find_immediate_nets(
         self, odds: Fraction, stakes: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
-        """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
+        """Return the net result, in units, of a hand that is paid before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
         return (
             *(won,) * DEALER_RESULT_COUNT,
@@ -347,7 +347,7 @@ class _NetDistribution:
 
 
 class _BackedDistribution(_NetDistribution):
-    """The net distribution of a stake that is placed on another player's blackjack hand."""
+    """The distribution of the net result of a stake on another player's blackjack hand."""
 
     doubled_stakes = 1
     """Number of stakes after a double: a stake on another player's hand is not doubled."""
@@ -367,7 +367,7 @@ class _BackedDistribution(_NetDistribution):
 
 
 def _add_nets(nets: NetByDealerResult, other_nets: NetByDealerResult) -> NetByDealerResult:
-    """Return, for each result of the dealer, the sum of a blackjack hand's net and the net of other bets on it."""
+    """Return the sum of the net results of a hand and of other bets on it, for each result of the dealer."""
     return tuple(map(sum, zip(nets, other_nets, strict=True)))
 
 

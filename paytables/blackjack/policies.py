@@ -42,7 +42,7 @@ class StrategyResult:
     """The value of a blackjack strategy for one initial stake, and its decisions on two-card hands."""
 
     mean: Fraction = Fraction(0)
-    """The mean net for one initial stake, in stakes."""
+    """The mean net result of one initial stake, in stakes."""
     mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class StrategyTable:
     def _sum_round(
         self, round_: SolvedRound, choose: Chooser, take: OfferChooser, result: StrategyResult
     ) -> Sums:
-        """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
+        """Return the sums of net results and added stakes over all first hands against one first card of the dealer.
 
         The decisions about splits and insurance are recorded in ``result``.
         """
@@ -128,7 +128,7 @@ class StrategyTable:
         take: OfferChooser,
         result: StrategyResult,
     ) -> Sums:
-        """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
+        """Return the sums of net results and added stakes of a blackjack pair, split or not as ``take`` decides.
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
@@ -158,7 +158,7 @@ class StrategyTable:
     def _sum_with_insurance(
         self, round_: SolvedRound, hand: int, take: OfferChooser, result: StrategyResult
     ) -> Sums:
-        """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
+        """Return the sums of net results and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.

@@ -379,7 +379,7 @@ class BlackjackRules(SeatedRules):
     ) -> dict[str, Proof]:
         """Compute, in one thread, the exact figures that the definition stores as its proof.
 
-        It needs the laboratory packages.
+        It needs the laboratory packages. ``each`` is ignored.
         """
         return figures.prove(self.definition, each, report_progress)
 

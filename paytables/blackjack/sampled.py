@@ -449,7 +449,7 @@ def _settle_sampled_box(
     best: int,
     has_dealer_blackjack: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
-    """Return the net of the simulated box against one hand of the dealer.
+    """Return the net result of the simulated box, in units, against one hand of the dealer.
 
     Blackjacks of the player are settled elsewhere.
     """

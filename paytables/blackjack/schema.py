@@ -359,11 +359,11 @@ class Sampled(Strict):
     """The standard error of the mean net result of one stake, in stakes."""
 
     def compute_mean(self, hands: int) -> Fraction:
-        """Return the mean net of a stake on each of ``hands`` dealer hands."""
+        """Return the mean of the total net result, in stakes, with one stake on each of ``hands`` dealer hands."""
         return sum((Fraction(net) * n for net, n in self.nets[str(hands)].items()), Fraction(0)) / self.rounds
 
     def compute_variance(self, hands: int) -> Fraction:
-        """Return the variance of the net of a stake on each of ``hands`` dealer hands."""
+        """Return the variance of the total net result, with one stake on each of ``hands`` dealer hands."""
         squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hands)].items()), Fraction(0))
         return squares / self.rounds - self.compute_mean(hands) ** 2
 

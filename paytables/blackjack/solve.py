@@ -223,7 +223,7 @@ class SolvedRound:
     def _list_reached_hands(self, pair: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
-        The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
+        The dealer's first card is not included. ``pair`` is the value of the pair that the hands come from, or 0;
         ``missing_cards`` further cards of that value are missing.
         """
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0

@@ -119,7 +119,7 @@ class Shoe:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "Shoe":
-        """Return the shoe in a JSON object from :meth:`to_json`. Raises :class:`ValueError` for invalid data."""
+        """Return the shoe that :meth:`to_json` has written to ``data``. Raises :class:`ValueError` for invalid data."""
         counts = [0] * (JOKER + 1)
         for name, count in data.items():
             if type(count) is not int or count < 0:

@@ -39,7 +39,7 @@ class SpotRules:
     line_kind: str = ""
     """For odds: the kind of line bet behind which they are placed; else empty."""
     required_spot: str | None = None
-    """For odds: the id of the spot of that line bet; else None."""
+    """For odds: the id of the spot with the line bet behind which they are placed; else None."""
 
     @property
     def number(self) -> int | None:

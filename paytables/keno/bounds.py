@@ -64,8 +64,8 @@ def compute_bounded_figures(
 ) -> BetAnalysis:
     """Return the figures of a Keno ticket whose distribution is beyond exact computation, for the reason ``why``.
 
-    Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored
-    here; the game's own analysis states what it costs at most.
+    Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored;
+    :func:`paytables.keno.figures.analyse` states how much that limit lowers the return at most.
     """
     all_ways = _sum_marked_ways(definition, tables, ticket)
     for distribution in list_quick_pick_distributions(definition, tables, ticket):

@@ -192,7 +192,7 @@ class TicketRecord:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "TicketRecord":
-        """Return the record in a JSON object from :meth:`to_json`."""
+        """Return the record that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(
             paper=PrintedTicket.from_json(data["paper"]),
             state=TicketState(data["state"]),

@@ -158,7 +158,7 @@ class PrintedTicket:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "PrintedTicket":
-        """Return the Keno ticket in a JSON object from :meth:`to_json`."""
+        """Return the Keno ticket that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(
             **{
                 **data,

@@ -232,7 +232,7 @@ def _build_line_automaton(
 def _multiply_factors(
     pattern: WinPattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """Return ``factors`` times the multipliers of ``symbols``, or None if a symbol does not fit the pattern.
+    """Return ``factors`` with the multipliers of ``symbols`` added, sorted; None if a symbol does not fit the pattern.
 
     ``first`` is the cell of the line on which the first of the symbols shows.
     """

@@ -181,7 +181,7 @@ def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigur
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
-    components give awards to be walked together, ``odds`` stays empty; with ``second`` that raises
+    components give awards to be walked together, ``odds_by_awards`` is empty; with ``second`` that raises
     :class:`BeyondReach`.
     """
     award_components = list_award_components(reels)
@@ -212,10 +212,10 @@ def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigur
 
 
 def _compute_parts(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
-    """Return, for each combination of awards, the mean of the credits of windows that give exactly it.
+    """Return, for each combination of awards, the mean credits of a window, counted only if it gives exactly these.
 
-    Windows that give other awards count as 0 credits. ``award_components`` are the indices of the pay components that
-    give awards.
+    A window that gives other awards counts as 0 credits. ``award_components`` are the indices of the pay
+    components that give awards.
     """
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(award_components) + [True]
@@ -332,7 +332,7 @@ class _Step(NamedTuple):
     next_nodes: Nodes
     """The node of each component's automaton after the step."""
     factor: int
-    """The product of the step's factors of their weights."""
+    """The product of the factors by which the step multiplies the weights of the components."""
     terms: list[tuple[int, Letters]]
     """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None

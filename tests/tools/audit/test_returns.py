@@ -132,7 +132,7 @@ def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
     rig = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
     least = rig.machine.games["quebec-craps"].rules.list_spots()
     line_bet = next(spot for spot in least if spot.id == "pass")
-    for bets in ({"pass": line_bet.least}, {}, {}):
+    for bets in ({"pass": line_bet.bet_min}, {}, {}):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.play()
         assert rig.state is State.PLAYING
