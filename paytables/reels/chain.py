@@ -368,7 +368,7 @@ class StageChain:
         return reach
 
     def _find_group(self, stage: str) -> tuple[str, ...]:
-        """Return the stages that ``stage`` leads to and that lead back to it; only ``stage`` if there are none."""
+        """Return the stages that ``stage`` leads to and that lead back to it; only ``stage`` if no stage does."""
         reach = self._find_reachable_stages(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
