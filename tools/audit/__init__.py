@@ -1,1 +1,1 @@
-"""The independent audit: derive a journal's money and games again from its entries and the game definitions."""
+"""The independent audit: recompute the money and replay the games of a journal from its entries."""

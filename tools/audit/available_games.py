@@ -36,11 +36,11 @@ class AvailableGames:
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the game definition with that digest, or None if neither a file nor the journal has it."""
+        """Return the game definition with the digest ``digest``, or None if neither a file nor the journal has it."""
         return self._game_files.find(game_id, digest) or self._find_in_journal(digest)
 
     def is_only_in_journal(self, game_id: str, digest: str) -> bool:
-        """Return whether a game definition is available only from the journal, not from a file."""
+        """Return whether the game definition with this digest is stored in the journal and in no file."""
         return self._game_files.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
     def _find_in_journal(self, digest: str) -> Game | None:

@@ -1,7 +1,9 @@
-"""The check of a journal that begins with a memory clear: each carried-over entry must be an authorised one.
+"""The check of a journal that begins with a memory clear: every carried-over entry must be authorised.
 
-The first entry names the claims, the decision on each, and the digests of the entries that carry it out.
-Those entries must follow immediately, all of them and in order; nothing may be carried over anywhere else.
+A memory clear starts a new journal and carries money and open transactions over from the damaged one. What the
+machine owes in one of them is a claim. The first entry of the new journal lists the claims, the decision on
+each, and the digests of the carry-over entries. These entries must follow immediately, completely and in this
+order. Nothing else in the journal may carry anything over.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,26 +38,29 @@ def belongs_to_memory_clear(kind: str) -> bool:
 
 
 class MemoryClearAudit:
-    """Checks that every entry which carries over money or claims was authorised by a memory clear.
+    """Checks that a memory clear authorised every entry that carries money or claims over from the earlier journal.
 
-    ``report_finding`` is called for each entry that no clear authorised.
+    ``report_finding`` is called with each entry that no clear authorised, and the reason.
     """
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
         self._expected_entries: list[list[str]] = []
-        """The authorised entries that have not been found yet, in order, as id and digest."""
+        """The authorised entries that were not read yet, in order, each as ``[entry id, digest]``."""
         self._claim_by_id: dict[str, Mapping[str, Any]] = {}
         self._carried_cents_by_claim: dict[str, int] = {}
-        """The amount carried over so far under each claim, in minor units."""
+        """The amount carried over so far under each claim, in minor units, by claim id."""
 
     @property
     def has_pending_entries(self) -> bool:
-        """Return whether entries that the memory clear authorised are still missing."""
+        """Return whether some entries that the memory clear authorised were not read yet."""
         return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal against the memory clear that started the journal, if one did."""
+        """Check one entry against the memory clear that started the journal.
+
+        Without a clear, an entry must not carry anything over.
+        """
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)
@@ -77,7 +82,10 @@ class MemoryClearAudit:
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
-        """Store the entries and claims that a memory clear authorised, if ``entry`` is one that records a clear."""
+        """Store the entries and claims that a memory clear authorised.
+
+        ``entry`` is the journal's first entry. If it records no clear, nothing is stored.
+        """
         cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return
@@ -98,9 +106,9 @@ class MemoryClearAudit:
             self._report_finding(entry, f"record.cleared cannot be read: {error!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
-        """Check that the entry is the next one that the memory clear authorised.
+        """Check that ``entry`` is the next one that the memory clear authorised.
 
-        It may not move more money than the claim that it belongs to allows.
+        The entry and the earlier ones of its claim together must not carry over more than the claim's amount.
         """
         entry_id, expected_digest = self._expected_entries.pop(0)
         if (entry.id, compute_transaction_digest(entry.transaction)) != (entry_id, expected_digest):
@@ -129,7 +137,7 @@ class MemoryClearAudit:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
     def _check_declaration(self, entry: StoredEntry, declared: AnyEntryDeclaration) -> None:
-        """Report a finding if the entry does not have the form that its declaration requires."""
+        """Report a finding if the entry's form differs from the form that ``declared`` requires."""
         try:
             declared.check_transaction(entry.transaction, FEATURES.storage_keys)
         except EntryError as error:
@@ -144,9 +152,9 @@ class MemoryClearAudit:
 
 
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
-    """Return the largest amount that a claim of a memory clear may carry over, in minor units.
+    """Return the largest amount that may be carried over under a claim of a memory clear, in minor units.
 
-    It is the claim's amount, or, if more, the value of its paid or held coins.
+    It is the largest of the claim's amount, the amount in its details, and the amount held in its details.
     """
     claim_details = claim.get("says", {})
     return max(

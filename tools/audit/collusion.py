@@ -1,11 +1,11 @@
-"""Signs that two player positions play together at a table whose players win each other's stakes.
+"""Signs that two player positions collude at a table whose players win each other's stakes.
 
-They are computed from the journal's entries of play alone. A sign proves nothing: a better player wins from a
+They are computed from the journal's game entries alone. A sign proves nothing: a better player wins from a
 weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
 
 A player's folds after a large bet are compared with those of the other pairs at the same game. A fixed limit
-would not do: some players often fold after a large bet, so almost every honest room of many rounds would show
-a sign. Two players who only avoid betting against each other are not detected here.
+would not do: some players often fold after a large bet, so almost every honest room of many rounds would show a
+sign. Two players who only avoid betting against each other are not detected here.
 """
 
 import math
@@ -42,7 +42,7 @@ _ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_C
 
 
 class PositionPair(NamedTuple):
-    """Two positions at one game on one gaming day; in sum, ``loser`` lost money to ``winner``."""
+    """Two player positions at one game on one gaming day; over the day, ``winner`` won money from ``loser``."""
 
     day: str
     game: str
@@ -52,7 +52,10 @@ class PositionPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """The result of one round: the minor units won or lost by each position, and who folded after a large bet."""
+    """The result of one round: the net win of each position, and which positions folded after a large bet.
+
+    ``net_cents`` maps position numbers to minor units; a loss is negative.
+    """
 
     day: str
     game: str
@@ -63,14 +66,17 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class LargeBetFolds:
-    """How often one position folded after a large bet in rounds that another one won, and how often this is usual."""
+    """How often a position folded after a large bet in rounds that one certain other position won.
+
+    ``expected_count`` is the number expected from the other pairs of the same gaming day and game.
+    """
 
     count: int = 0
     expected_count: float = 0.0
 
     @property
     def is_significant(self) -> bool:
-        """Return whether there are more folds than chance explains (Poisson distribution)."""
+        """Return whether the position folded more often than chance explains (Poisson distribution)."""
         if self.count < LARGE_FOLDS_MIN:
             return False
         logarithms = (
@@ -82,34 +88,31 @@ class LargeBetFolds:
 
 @dataclass(frozen=True, slots=True)
 class PairFlow:
-    """The money that went from one position to another, and how unusual it is."""
+    """The net amount that ``pair.winner`` won from ``pair.loser``, and how unusual it is."""
 
     pair: PositionPair
     round_count: int
-    """The number of rounds in which either position won from the other."""
+    """The number of rounds in which one of the two positions won from the other."""
     net_cents: int
     largest_cents: int
-    """The most that the winner won from the loser in one round."""
+    """The largest amount that ``pair.winner`` won from ``pair.loser`` in one round, in minor units."""
     loser_large_folds: LargeBetFolds
     """How often ``pair.loser`` folded after a large bet, in rounds that ``pair.winner`` won."""
     winner_large_folds: LargeBetFolds
     """How often ``pair.winner`` folded after a large bet, in rounds that ``pair.loser`` won."""
     z_score: float
-    """The net flow, in standard deviations of the net flow that two equally strong players would have.
-
-    The amounts won in the single rounds are assumed to be the same.
-    """
+    """The net amount in standard deviations, if two equally strong players had won and lost the same amounts."""
 
     @property
     def is_significant(self) -> bool:
-        """Return whether a person should look at the pair."""
+        """Return whether the pair is unusual enough for a person to look at it."""
         has_folds = self.loser_large_folds.is_significant or self.winner_large_folds.is_significant
         return has_folds or (
             self.round_count >= SIGNIFICANT_ROUNDS_MIN and self.z_score >= SIGNIFICANCE_Z_SCORE
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return the flow as JSON, with the verdict."""
+        """Return the fields as JSON, with the verdict ``judge`` (a person should look at the pair) or ``usual``."""
         return {
             "verdict": "judge" if self.is_significant else "usual",
             **self.pair._asdict(),
@@ -124,7 +127,7 @@ class PairFlow:
 
 @dataclass(slots=True)
 class _Play:
-    """One position's game of a shared round, with what the audit has read of it so far."""
+    """One position's game in a shared round, as far as its entries have been read."""
 
     day: str
     position: int
@@ -134,7 +137,7 @@ class _Play:
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
-        """Add a step: what it adds to the stake, and whether the player has folded at its end."""
+        """Add the player's choice: the stake that it adds, and whether the player has folded with it."""
         self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_CUE
         self.raised_credits += choice.staked_credits
         settled = () if choice.outcome is None else choice.outcome.settlements
@@ -146,7 +149,7 @@ class _Play:
 
 @dataclass(slots=True)
 class _Round:
-    """The games of a round that are open, and the results of those that have ended."""
+    """One shared round: its games that have not ended, and the results of those that have."""
 
     open_plays: set[str] = field(default_factory=set)
     net_cents: dict[int, int] = field(default_factory=dict)
@@ -154,7 +157,7 @@ class _Round:
     is_void: bool = False
 
     def add_end(self, play: _Play, end: GameEndByHand) -> None:
-        """Add the result of a position's game."""
+        """Add the result of ``play``, which ended with the record ``end``."""
         staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
         lost_cents = staked_cents - end.win_cents - end.push_cents
         self.net_cents[play.position] = -lost_cents
@@ -163,9 +166,10 @@ class _Round:
 
 
 def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
-    """Return the flow of money of each pair of positions, signs first, then by amount.
+    """Return for each pair of positions who won how much from whom.
 
-    What a position wins in a round is taken from each loser in proportion to their loss.
+    Significant pairs come first, then the largest amounts. What a position wins in a round is taken from each
+    loser in proportion to the loser's loss.
     """
     flows: dict[PositionPair, list[int]] = {}
     rounds: Counter[PositionPair] = Counter()
@@ -190,7 +194,14 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
 def _compare_large_folds(
     rounds: Mapping[PositionPair, int], folds: Mapping[PositionPair, int]
 ) -> dict[PositionPair, LargeBetFolds]:
-    """Return the large folds of each pair, with the number expected from the other pairs of its day and game."""
+    """Return the folds after a large bet for each pair, with the number expected from the other pairs.
+
+    The other pairs are those of the same gaming day and game.
+
+    Args:
+        rounds: The number of rounds in which ``winner`` won from ``loser``, by pair.
+        folds: The number of these rounds in which ``loser`` folded after a large bet, by pair.
+    """
     rounds_in_all: Counter[tuple[str, str]] = Counter()
     folds_in_all: Counter[tuple[str, str]] = Counter()
     for pair, count in rounds.items():
@@ -208,7 +219,10 @@ def _compare_large_folds(
 def _compute_pair_flow(
     pair: PositionPair, flows_cents: list[int], large_folds: Mapping[PositionPair, LargeBetFolds]
 ) -> PairFlow:
-    """Return the flow of a pair, in the direction in which more money went."""
+    """Return the net flow between two positions; the position that won in sum becomes ``pair.winner``.
+
+    ``flows_cents`` has one amount per round in minor units, positive if ``pair.winner`` won it.
+    """
     if sum(flows_cents) < 0:
         pair = pair._replace(loser=pair.winner, winner=pair.loser)
         flows_cents = [-cents for cents in flows_cents]
@@ -225,9 +239,9 @@ def _compute_pair_flow(
 
 
 def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
-    """Yield the result of each ended round whose players won each other's stakes.
+    """Yield the result of each ended round in which the players won each other's stakes.
 
-    Rounds with a void game are left out.
+    A round in which a game was declared void is left out.
     """
     plays: dict[str, _Play] = {}
     rounds: dict[str, _Round] = {}

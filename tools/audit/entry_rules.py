@@ -1,7 +1,7 @@
-"""The check of every journal entry against a table of rules: an entry that no rule allows is a finding.
+"""The check of every journal entry against the audit rules: an entry that no rule allows is a finding.
 
 The hash chain proves that a journal is complete, and the ledger that its sums are right. Whether an entry may
-exist at all is decided by the table of rules (:mod:`tools.audit.rules`).
+exist at all is decided by the rules (:mod:`tools.audit.rules`).
 """
 
 from collections.abc import Callable, Iterable
@@ -61,7 +61,7 @@ _POSITION_FINDING: Final = (
 
 
 def _format_moved_money(entry: StoredEntry) -> str:
-    """Return the first transfers of a journal entry as text for a finding, or "" if it moves no money."""
+    """Return an entry's first transfers as text for the message of a finding, or "" if it moves no money."""
     transfer_texts = (
         f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN]
     )
@@ -71,8 +71,8 @@ def _format_moved_money(entry: StoredEntry) -> str:
 class EntryRulesAudit:
     """Checks every journal entry against the audit rules for its kind.
 
-    ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the
-    machine that wrote the journal; ``added_rules`` are rules for the entries of features added to it.
+    ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the machine
+    that wrote the journal; ``added_rules`` are rules for entries of operator-supplied features.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class EntryRulesAudit:
         )
         self.facts = Facts(features.storage_keys)
         self._entries_unlike_others: list[StoredEntry] = []
-        """Entries that name their player position although entries since the last power-up do not, or the reverse."""
+        """Entries since the last power-up that differ from the first one in whether they name their player position."""
         self._entries_without_terms: list[StoredEntry] = []
-        """Entries of player positions that have not yet recorded their terms for residual credit."""
+        """Entries of player positions that have not recorded their terms for residual credit yet."""
 
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
-        """Check one journal entry against the rules; ``ledger`` is the ledger before the entry."""
+        """Check one journal entry against the rules; ``ledger`` has the balances and stored values before the entry."""
         self._check_position(entry, ledger)
         self._check_conversion(entry)
         finding, nearness = "", -1
@@ -118,11 +118,12 @@ class EntryRulesAudit:
         self.facts.update(entry)
 
     def can_start_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
-        """Return whether the rules allow a run of plain games now; ``ledger`` is the ledger before it.
+        """Return whether the rules allow a run of plain games now.
 
-        The machine must have one position, no session and no conversion in progress, only cashable credit,
-        and be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A
-        memory that cannot be read raises an error.
+        A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a run of them is checked as a
+        whole. ``ledger`` is the ledger before the run. The machine must be idle and have one position, no
+        player session, no conversion of credit in progress, and only cashable credit. A plain game changes none
+        of this, so one check is enough for the whole run. Raises an error if a stored value cannot be read.
         """
         facts, memory, debits_cents, credits_cents = (
             self.facts,
@@ -155,7 +156,7 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the audit's facts with a run of plain games, as if their entries were checked one by one."""
+        """Update the collected facts with a run of plain games, as if each entry had been checked."""
         facts = self.facts
         if run.parse_stored_tables():
             facts.cached_states.clear()
@@ -168,7 +169,7 @@ class EntryRulesAudit:
     def _check_position(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check the player position that a journal entry names.
 
-        It must exist. Since the last power-up, either all entries name their position or none does.
+        The machine must have it. Since the last power-up, either all entries name a position or none does.
         """
         dims = entry.transaction.dims
         has_position = "position" in dims
@@ -208,19 +209,19 @@ class EntryRulesAudit:
             )
 
     def _report_entries_unlike_others(self) -> None:
-        """Report the entries that name their player position although the others do not, or the reverse.
+        """Report a finding for each entry in ``_entries_unlike_others``, and clear the list.
 
-        The list of these entries is cleared.
+        These entries name their player position although the others since the power-up do not, or the reverse.
         """
         for entry in self._entries_unlike_others:
             self._report_finding(entry, _POSITION_FINDING)
         self._entries_unlike_others.clear()
 
     def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
-        """Collect the entries of a player position that has not recorded its terms for residual credit yet.
+        """Store an entry if its player position has not recorded its terms for residual credit yet.
 
-        :meth:`close` reports them, unless the position records its terms later. The terms of the first
-        position are known from the start.
+        Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
+        entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
         records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
         if entry.kind == _RESIDUAL_TERMS_KIND:
@@ -239,7 +240,10 @@ class EntryRulesAudit:
             self._entries_without_terms.append(entry)
 
     def close(self, books: Ledger) -> None:
-        """At the end of the journal, report entries of positions that never recorded their residual credit terms."""
+        """At the end of the journal, report entries of positions that never recorded their terms for residual credit.
+
+        ``books`` is the ledger at the end of the journal.
+        """
         if PlayKey.RESIDUAL in books.state:
             for entry in self._entries_without_terms:
                 self._report_finding(

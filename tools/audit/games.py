@@ -1,4 +1,4 @@
-"""The replay of every game of a journal, void ones included, from its recorded draws, and the check of its money."""
+"""The replay of every game of a journal from its recorded draws, and the check of its money. Void games included."""
 
 import base64
 import binascii
@@ -72,8 +72,8 @@ _KINDS_WITH_SAME_DIMS: Final = _LATER_ENTRY_KINDS - {GAME_VOID.kind}
 class GameFiles:
     """The files with the game definitions that an audit may use: the library's, and TOML files in other folders.
 
-    A journal can only select one of them by its digest. A game id that is not in the library, such as a file
-    path, loads nothing.
+    The journal selects a definition by its digest. A game id in the journal that is not in the library, such as
+    a file path, loads nothing.
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
@@ -83,10 +83,10 @@ class GameFiles:
         self._unavailable_games: set[tuple[str, str]] = set()
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None if it is not available.
+        """Return the game definition with that digest, or None if no file has it.
 
-        A definition is loaded when it is first needed. A file that is not a valid game is skipped; the check
-        that needs the game reports it as missing.
+        A file is loaded when it is first needed. A file that is not a valid game definition is skipped; the
+        check that needs the definition reports it as missing.
         """
         game = self._by_digest.get(digest)
         if game is not None or (game_id, digest) in self._unavailable_games:
@@ -100,7 +100,7 @@ class GameFiles:
         return self._by_digest.get(digest)
 
     def _load(self, name: str | Path) -> None:
-        """Load a game definition of the library or a file; ignore one that is not valid."""
+        """Load the game definition ``name`` of the library, or the file of that path; ignore one that is not valid."""
         with suppress(DefinitionError):
             game = load_game(name)
             self._by_digest[game.digest] = game
@@ -108,23 +108,26 @@ class GameFiles:
 
 @dataclass(slots=True)
 class _Play:
-    """An open game play in the audit."""
+    """A game in the journal that has not ended yet, as far as the audit has read it."""
 
     start: StoredEntry
-    """The first entry of the play."""
+    """The entry that starts the game."""
     game: GameRecord | None
-    """The record of the first entry; None if it cannot be read."""
+    """The record of the start entry; None if it cannot be read."""
     steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
-    """Each later entry with its record."""
+    """Each later entry of the game, with its decoded record."""
 
     @property
     def entries(self) -> tuple[StoredEntry, ...]:
-        """Return the entries of the play so far."""
+        """Return the entries of the game read so far, in order."""
         return (self.start, *(entry for entry, _ in self.steps))
 
 
 class GameAudit:
-    """Replays the games of a journal, entry by entry; ``report_finding`` is called for each that differs."""
+    """Replays the games of a journal, entry by entry.
+
+    ``report_finding`` is called for each entry that differs from the replay.
+    """
 
     def __init__(
         self,
@@ -137,11 +140,11 @@ class GameAudit:
         """Create the audit.
 
         Args:
-            games: The available definitions.
-            report_finding: Adds a finding about an entry.
-            can_start_game: Returns whether a position may start a game.
-            read_memory: Returns the value stored in the machine's memory under a key.
-            add_notice: Adds a notice about an entry.
+            games: The available game definitions.
+            report_finding: Is called with an entry and the text of a finding about it.
+            can_start_game: Returns whether a player position may start a game.
+            read_memory: Returns the value that the machine has stored under a key.
+            add_notice: Is called with an entry and the text of a notice about it.
         """
         self._games = games
         self._report_finding = report_finding
@@ -149,27 +152,30 @@ class GameAudit:
         self._add_notice = add_notice
         self._open_plays: dict[str, _Play] = {}
         self._prize_register_lines: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
-        """The lines of the register of wins about prizes in kind, by play."""
+        """The lines of the register of wins about prizes in kind: for each play id, entry and record."""
         self._latest_play_ids: dict[int, str] = {}
-        """The id of the most recently started play of each position."""
+        """The id of the most recently started game of each position, by position number."""
         self._double_up_stakes: dict[str, tuple[int, ...]] = {}
-        """The double-up stakes of each open play, in minor units."""
+        """The double-up stakes of each open game in minor units, by play id."""
         self._rounds = RoundAudit(report_finding, can_start_game, add_notice)
         self._carried_spin: WheelSpin | None = None
-        """The last spin of a physical wheel before a memory clear; a game after the clear may use its number."""
+        """The last spin of a physical wheel before a memory clear.
+
+        A game after the clear may use the number of this spin.
+        """
         self._stakes = StakeAudit(games, report_finding)
         self.replayed_games = 0
         self.void_games = 0
 
     @property
     def open(self) -> int:
-        """Return the number of game plays that have not ended."""
+        """Return the number of games that have not ended."""
         return len(self._open_plays)
 
     def close(self) -> None:
-        """At the end of the journal, check the plays that are still open.
+        """At the end of the journal, check the games that are still open.
 
-        Their steps are replayed, and a seat that started no game of the last shared round is reported.
+        Their steps are replayed. A seat with a bet in the last shared round that started no game is reported.
         """
         self._rounds.close()
         for play in self._open_plays.values():
@@ -177,9 +183,9 @@ class GameAudit:
                 self._replay(play, play.game)
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games may follow now.
+        """Return whether a run of plain games may follow the entries checked so far.
 
-        No play or shared round may be open, and no bets may be left on the tables of these games.
+        No game or shared round may be open, and no bets may be standing on the tables of these games.
         """
         return (
             not (self._open_plays or self._double_up_stakes)
@@ -188,7 +194,7 @@ class GameAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the game audit with a run of plain games, as if their entries were checked one by one."""
+        """Update the audit with a run of plain games, as if their entries had been checked one by one."""
         self._latest_play_ids[1] = run.last_play_id
         self.replayed_games += run.game_count
         self._stakes.add_plain_run(run)
@@ -233,7 +239,11 @@ class GameAudit:
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
-        """Check that all transfers and counts of a game play have the dimensions of its first entry."""
+        """Check that a game's entry has the same dimensions as the game's first entry.
+
+        The dimensions (game, paytable, denomination, wager level, position) say under which meters the entry's
+        transfers and counts are added up.
+        """
         play, dims = self._open_plays.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
@@ -244,7 +254,10 @@ class GameAudit:
             )
 
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``; report a finding and return None if it is not a valid one."""
+        """Return the entry's record decoded as the class ``kind``.
+
+        If the record is not valid, report a finding and return None.
+        """
         try:
             return read_record(entry, kind)
         except RecordError as error:
@@ -252,7 +265,10 @@ class GameAudit:
             return None
 
     def _start_play(self, entry: StoredEntry) -> GameRecord | None:
-        """Check the start of a play and store it as open; return its record, or None if it is invalid."""
+        """Check the entry that starts a game, and store the game as open.
+
+        Return the entry's record, or None if the record is not valid.
+        """
         game = self._read_record(entry, GameRecord)
         if (
             game is not None and game.end_entry_kind
@@ -282,7 +298,7 @@ class GameAudit:
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: RecordedStep | GameChoice) -> None:
-        """Check that a game records the number that the wheel's reader reported for its round."""
+        """Check that a game records the number that the reader of the physical wheel reported for the game's round."""
         reported_number = self._find_wheel_number(start)
         # the number of a carried-over game was reported in the previous journal
         if reported_number is None and entry.transaction.kind == CARRIED_GAME:
@@ -295,9 +311,9 @@ class GameAudit:
             )
 
     def _find_wheel_number(self, start: GameRecord) -> int | None:
-        """Return the number a physical wheel reported for a game's round, or None.
+        """Return the number that a physical wheel reported for a game's round, or None.
 
-        The report may be in this journal, or in the one before a memory clear.
+        The report may be in this journal, or, after a memory clear, in the journal before the clear.
         """
         reported_number, carried_spin = self._rounds.find_wheel_number(start.round_id), self._carried_spin
         return (
@@ -307,7 +323,7 @@ class GameAudit:
         )
 
     def _check_step(self, entry: StoredEntry) -> None:
-        """Check a further step of an open play and add it to the play."""
+        """Check one more step of an open game, such as a player's choice, and store it."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open_plays.get(play_id)
@@ -324,7 +340,7 @@ class GameAudit:
             play.steps.append((entry, choice))
 
     def _end_play(self, entry: StoredEntry, kind: str) -> None:
-        """Check the end of a play, replay the play, and remove it from the open ones."""
+        """Check the entry that ends a game, replay the game, and remove it from the open games."""
         end_record: GameVoid | GameEndByHand | None
         end_record = (
             self._read_record(entry, GameVoid)
@@ -350,10 +366,10 @@ class GameAudit:
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
-        """Return a play's definition with its replayed outcome, or None if the definition is not available.
+        """Replay a game; return its definition and the replayed outcome.
 
-        The outcome is None while the play waits for a decision. Every step that differs from its record is
-        reported.
+        Return None if the definition is not available. The outcome is None while the game waits for a decision
+        of the player. Every step whose record differs from the replay is reported.
         """
         entry, game_name = play.start, start.game
         game = self._games.find(game_name.id, game_name.digest)
@@ -401,7 +417,10 @@ class GameAudit:
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
-        """Replay a game whose first entry records all its steps; return the outcome, None if undecided."""
+        """Replay a game whose first entry records all its steps.
+
+        Return the outcome, or None if the game waits for a decision of the player.
+        """
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
         for step in start.steps:
@@ -423,7 +442,8 @@ class GameAudit:
     def _replay_step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         """Replay a game choice by choice, and compare each recorded step with the replay.
 
-        Return the replayed outcome, None if undecided; if the draws cannot be replayed, the recorded one.
+        Return the replayed outcome, or None if the game waits for a decision of the player. If the draws cannot
+        be replayed, return the recorded outcome.
         """
         conversation = GameConversation(game, start.wager, start.table_state, builds_prompts=False)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
@@ -458,7 +478,7 @@ class GameAudit:
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: GameConversation
     ) -> None:
-        """Check that a player's choice adds exactly the stake that the game requires for it."""
+        """Check that a player's choice adds exactly the stake that the game requires for this choice."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.get_added_credits(step.choice)
         moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
@@ -473,7 +493,7 @@ class GameAudit:
             )
 
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
-        """Check that a definition text is stored in the journal under its own digest."""
+        """Check that the text of a game definition is stored in the journal under the SHA-256 digest of this text."""
         state = start.transaction.state
         stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
@@ -496,7 +516,7 @@ class GameAudit:
         replayed: tuple[Game, Outcome | None],
         game_end: tuple[StoredEntry, GameEndByHand],
     ) -> None:
-        """Check that the end of a play pays and records what the replayed outcome gives."""
+        """Check that the entry that ends a game pays and records what the replayed outcome requires."""
         (game, outcome), (end, end_record) = replayed, game_end
         if outcome is None:
             self._report_finding(
@@ -536,7 +556,7 @@ class GameAudit:
         reserved_prizes: list[prizes.Flow],
         game_end: tuple[StoredEntry, GameEndByHand],
     ) -> None:
-        """Check that the end of a game reserves and records exactly the prizes in kind that the game won."""
+        """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
         end, end_record = game_end
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
@@ -574,7 +594,10 @@ class GameAudit:
             )
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
-        """Check a void game: staff may declare it void, it returns the right money, and its record is complete."""
+        """Check a game that staff declared void.
+
+        Staff must be allowed to do so, the right amount must be returned, and the record must be complete.
+        """
         game = self._games.find(start.game.id, start.game.digest)
         record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start)
         conversation = None
@@ -621,14 +644,17 @@ def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
 
 
 def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
-    """Return whether the recorded outcome equals the replayed one; ``pays`` may be missing, as in earlier versions."""
+    """Return whether two outcomes are equal.
+
+    ``recorded`` may lack the ``pays`` marks of its settlements, which earlier versions did not record.
+    """
     if replayed is None or recorded is None or replayed != recorded:
         return replayed is recorded
     return _are_same_json(_remove_pay_row_marks(replayed), _remove_pay_row_marks(recorded))
 
 
 def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str:
-    """Return a sentence part that names the wins of the replayed and of the recorded outcome, and says what differs."""
+    """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
     if replayed is None or recorded is None:
         texts = [
             "none yet" if each is None else f"{each.win_credits} credits" for each in (replayed, recorded)
@@ -653,6 +679,6 @@ def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
 
 
 def _waits_for_wheel(conversation: GameConversation | None) -> bool:
-    """Return whether the game waits for the number of a physical wheel."""
+    """Return whether the replayed game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
     return decision is not None and decision.kind == DECISION_OF_WHEEL

@@ -1,7 +1,7 @@
 """A GAT 3.50 verifier for the test bench: it queries a machine as an inspector's terminal does.
 
-It is written from the protocol description and shares no code with the machine's encoder, so that one checks
-the other: it has its own packets, its own CRC and its own parser of every reply.
+It is written from the protocol description and shares no code with the machine's implementation, so that each
+tests the other: it has its own packets, CRC and parser of replies.
 """
 
 import time
@@ -12,7 +12,7 @@ from typing import Final
 import serial
 
 _REPLY_SECONDS: Final = 0.5
-"""Seconds a reply may take to begin; a verifier in the field gives up after about 0.2 s."""
+"""The seconds within which a reply must begin; a verifier in the field waits about 0.2 s."""
 #: Seconds between a reply and the next query.
 _QUERY_PAUSE_SECONDS: Final = 0.01
 #: The authentication level with which special functions are started.
@@ -29,7 +29,7 @@ class GatError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GatStatus:
-    """The machine's reported status; ``formats`` lists which of ``text`` and ``xml`` it offers."""
+    """The status in a machine's reply; ``formats`` has the offered result formats, ``text`` or ``xml`` or both."""
 
     version: str
     is_calculating: bool
@@ -37,7 +37,7 @@ class GatStatus:
     has_results: bool
     """Whether results can be read."""
     state: str
-    """The state of the last calculation."""
+    """The state in which the last calculation is or ended, as text."""
     formats: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ class GatVerifier:
         )
 
     def read_last_authentication(self) -> tuple[int, int]:
-        """Return the level of the machine's last authentication, and how many seconds ago it ended.
+        """Return the level of the machine's last authentication, and the seconds since it ended.
 
         Raises GatError.
         """
@@ -85,7 +85,7 @@ class GatVerifier:
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def start_function(self, *parameters: str) -> None:
-        """Order the machine to start a special function (such as a software signature) with these parameters.
+        """Order the machine to start a special function, such as a software signature, with the given parameters.
 
         Raises GatError if the machine refuses or does not reply.
         """

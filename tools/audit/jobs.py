@@ -1,9 +1,10 @@
-"""The search for plain games in a journal, in this process or in several others.
+"""The search for plain games in a journal, in this process or in several.
 
-The entries are read once and divided into batches. What a batch contains is found without the entries before
-it (:mod:`tools.audit.plain_games`), so ``jobs`` processes do it at the same time. All results return to the
-auditor in the order of the journal; chain, books and every other check stay there. The number of processes
-therefore changes no report. At most a few batches per process are held at once, however long the journal is.
+A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); nearly all games are plain. The entries
+are read once and divided into batches. The plain games of a batch are found without the entries before it, so
+``jobs`` processes search batches at the same time. All results return to the auditor in the order of the
+journal; hash chain, ledger and every other check stay there. The number of processes therefore changes no
+report. At most a few batches per process are held at once, however long the journal is.
 
 The other processes do not have definitions that only the journal contains: the auditor replays such games
 itself.
@@ -30,9 +31,9 @@ BATCH_ENTRIES: Final = 500
 #: Bytes after which a batch ends at the next game.
 _BATCH_BYTES: Final = 4 << 20
 _BATCH_EXCESS_FACTOR: Final = 2
-"""The factor by which a batch may exceed its usual size, so that it does not end within a game."""
+"""A batch is extended up to this multiple of its usual size, so that it does not end within a game."""
 _BATCHES_PER_PROCESS: Final = 3
-"""The maximum number of batches for each process, waiting or being processed."""
+"""The maximum number of batches for each process, waiting and in work together."""
 
 #: The text of the error that a process of the audit has ended.
 _PROCESS_ENDED_ERROR: Final = (
@@ -45,12 +46,12 @@ _worker_plain_games: PlainGames | None = None
 
 
 class JobError(OperatorError):
-    """A process of the audit ended or failed, so that the journal was not verified."""
+    """A worker process of the audit ended or failed, so the journal was not completely verified."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A batch of entries that a worker process searches for plain games."""
+    """A batch of entries that a worker process searches for plain games, with the future result."""
 
     first_entry_number: int
     """The number of the first entry in the batch."""
@@ -59,7 +60,10 @@ class _Job:
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
-        """Wait for the search to end; return the batch and its runs of plain games. Raises :class:`JobError`."""
+        """Wait for the search to end; return the encoded entries and the runs of plain games in them.
+
+        Raises :class:`JobError`.
+        """
         try:
             return self.entry_bodies, self.result.result()
         except BrokenProcessPool as error:
@@ -76,9 +80,9 @@ def find_plain_runs(
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
     """Yield the journal's entries in batches, in order, each with the runs of plain games in it.
 
-    ``bodies`` are the encoded entries that follow entry ``last_sequence``. An error that reading them raises
-    is raised again after the entries before it were yielded. Raises :class:`JobError` if a process ends or
-    fails.
+    ``bodies`` are the encoded entries that follow the entry with the number ``last_sequence``. If reading them
+    raises an error, the entries before it are yielded first. Raises :class:`JobError` if a worker process ends
+    or fails.
     """
     if jobs == 1:
         plain_games = PlainGames(games)
@@ -110,7 +114,7 @@ def find_plain_runs(
 def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the entries in batches that end between two games.
 
-    Only a game longer than a batch may be is divided.
+    A game is only divided if it is longer than the largest batch.
     """
     batch: list[bytes] = []
     size, damage = 0, None
@@ -136,7 +140,10 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _start_worker(games: GameSource, parent: int) -> None:
-    """Prepare a worker process of the audit, which ends when its parent ends."""
+    """Prepare a worker process of the audit.
+
+    The process ends when the process ``parent`` ends.
+    """
     global _worker_plain_games  # noqa: PLW0603 (one value for each process)
     end_with_parent(parent, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared

@@ -1,9 +1,12 @@
-"""The derivation of every progressive level: its value at each wager, its mystery draws, its hits, their payment.
+"""The recomputation of every progressive level: its value at each wager, mystery draws, hits and their payment.
 
-No amount recorded by the machine is trusted: the terms come from the entry that opened the level, the share
-and the odds from the game's definition, the wager and the draws from the game's entry. The machine's
-transfers, state and awards must be the ones that follow from them. If a controller reports a mystery prize
-won, its secret must match the commitment that this machine received earlier.
+No amount recorded by the machine is trusted: the terms come from the entry that opened the level, the share and
+the odds from the game's definition, the wager and the draws from the game's entry. The machine's transfers,
+state and awards must be the ones that follow from them. If a controller reports a mystery prize won, its secret
+must match the commitment that this machine received earlier.
+
+A pool is the account group that holds the money of one level. A linked level belongs to a progressive
+controller and is shared by several machines. A claim is a hit of a linked level that the controller must award.
 """
 
 from collections import Counter
@@ -74,17 +77,17 @@ _OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game in the level audit: its progressive pools, and its hits so far."""
+    """An open game as the level audit needs it: the pools of its progressive levels, and its hits so far."""
 
     pool_by_level: Mapping[str, str] = field(default_factory=dict)
-    """The pool of each progressive level, by level."""
+    """The pool of each progressive level of the game, by level name."""
     hits: list[tuple[str, int | str]] = field(default_factory=list)
-    """The hits so far: the pool, and the locked amount or the id of the claim."""
+    """The hits so far, as (pool, locked amount in minor units); for a linked level, (pool, claim id)."""
     game_id: str = ""
 
 
 class LevelAudit:
-    """Derives the amounts of all progressive levels from the journal, and compares them with the recorded ones.
+    """Recomputes the amounts of all progressive levels from the journal, and compares them with the recorded ones.
 
     ``report_finding`` is called for each entry that differs.
     """
@@ -96,25 +99,29 @@ class LevelAudit:
         self._contribution_numbers: dict[str, int] = {}
         """The number of the last contribution to each linked level, by pool."""
         self._awarded_cents: dict[str, int] = {}
-        """The amount awarded for each claim by the controller or by a ruling, in minor units."""
+        """The amount that the controller or a ruling of staff awarded for each claim, in minor units, by claim id."""
         self._commitments: dict[tuple[str, int], str] = {}
-        """The commitment to each mystery prize of a linked level, as first received, by pool and prize number."""
+        """The first commitment received for each mystery prize of a linked level, by (pool, prize number)."""
         self._register_lines: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
-        """The lines about progressive hits in the register of wins, by play."""
+        """The lines of the register of wins about progressive hits, as entry and record, by play id."""
         self._late_register_lines: dict[str, LevelHitRegistered] = {}
-        """The lines of the register about hits that were registered after their play had ended, by id of the line."""
+        """The lines of the register of wins that were written after the hit's game had ended, by entry id."""
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
         self._play_by_contribution: dict[tuple[str, int], str] = {}
-        """The play that made each contribution to a controller's mystery level, by pool and contribution number."""
+        """The id of the play that made each contribution to a linked mystery level, by (pool, contribution number)."""
         self._mystery_terms: dict[str, tuple[Fraction, int]] = {}
-        """For each pool of a controller's mystery level: the contribution of a wager, and the ceiling of the level."""
+        """The terms of each linked mystery level, by pool: contribution per wager, and ceiling, both in minor units."""
         self.levels: dict[str, Level] = {}
         self._pool_terms: dict[str, tuple[str, str, int]] = {}
-        """The game, the level and the stake (minor units) for which each pool was opened."""
+        """The game, the level and the stake in minor units for which each pool was opened, by pool."""
 
     def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
-        """Check one journal entry; ``started_game`` is the game that it starts, if its record is valid."""
+        """Check one journal entry about games or levels.
+
+        ``started_game`` is the record of the game that the entry starts; None if it starts none or is not
+        valid.
+        """
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
@@ -137,11 +144,14 @@ class LevelAudit:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
     def can_start_plain_run(self) -> bool:
-        """Return whether no open play and no registered hit can still pay a progressive level."""
+        """Return whether no open game and no registered hit can still pay a progressive level."""
         return not (self._open_plays or self._register_lines)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
-        """Yield a sentence for each level whose derived amount differs from the balance of its account."""
+        """Yield an error text for each level whose recomputed amount differs from the balance of its account.
+
+        ``balance_cents`` returns the balance of an account in minor units.
+        """
         for pool, level in sorted(self.levels.items()):
             try:
                 posting.check_pool_balances(pool, level, balance_cents)
@@ -152,8 +162,8 @@ class LevelAudit:
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
         """Check an entry that neither starts nor ends a game.
 
-        It may be a player's choice whose result hits levels, an entry about a level itself, or one that a
-        memory clear carried over.
+        It may be a player's choice that hits levels, an entry about a level itself, or an entry that a memory
+        clear carried over.
         """
         if kind in PLAY_STEPS:
             if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
@@ -201,7 +211,7 @@ class LevelAudit:
         posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
-        """Check an entry about progressive levels alone: opening, change, transfer, controller message or ruling."""
+        """Check an entry that is only about levels: opening, change, transfer, message of a controller, or ruling."""
         if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
@@ -247,7 +257,7 @@ class LevelAudit:
             self._contribution_numbers[counted_record.pool] = counted_record.counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
-        """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
+        """Check that two people ruled on a claim and stated a reason; store the amount that they awarded."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
             self._report_finding(
@@ -260,7 +270,7 @@ class LevelAudit:
             self._awarded_cents.setdefault(record.claim, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
-        """Check that the entry opens a new progressive level, with the right base amount and recorded state."""
+        """Check that the entry opens a new progressive level, with the base amount and state that its terms require."""
         pool = record.pool
         if pool in self.levels:
             self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
@@ -270,7 +280,10 @@ class LevelAudit:
         self._check_state(entry, [pool])
 
     def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
-        """Check that the entry transfers the whole amount of one progressive level to another."""
+        """Check that the entry transfers the whole amount of one progressive level to another.
+
+        ``source`` and ``target`` are the pools of the two levels.
+        """
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release_whole_amount()
         self.levels[target] = taking.add_received_amount(amount)
@@ -280,7 +293,7 @@ class LevelAudit:
         self._check_state(entry, (source, target))
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
-        """Check the progressive contributions, draws and hits that the start of a play records."""
+        """Check the progressive contributions, draws and hits that the entry starting a game records."""
         game_name, level_record = started_game.game, started_game.levels
         game = self._games.find(game_name.id, game_name.digest)
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
@@ -327,9 +340,9 @@ class LevelAudit:
         play: LevelPlay,
         shares: Iterable[LevelContribution],
     ) -> None:
-        """Check each recorded contribution of a game to a level of a progressive controller.
+        """Check each recorded contribution of a game to a linked level.
 
-        For a mystery level, store what a later check of its prize needs.
+        For a mystery level, store what the later check of its prize needs.
         """
         stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
@@ -371,7 +384,7 @@ class LevelAudit:
     def _check_terms(
         self, entry: StoredEntry, pool: str, play: LevelPlay, game_and_stake: tuple[str, int]
     ) -> None:
-        """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
+        """Check that a pool was opened for this game, stake and level, on the terms in the game's definition."""
         game_id, denomination_cents = game_and_stake
         if self._pool_terms[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             play_terms = (game_id, play.level, play.stake_credits * denomination_cents)
@@ -413,10 +426,10 @@ class LevelAudit:
         return sequence
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeWon) -> None:
-        """Check a mystery prize of a controller.
+        """Check a mystery prize that a controller reported as won.
 
-        A wager of this machine must have won it, its amount must be the committed one, and it is won only
-        once.
+        A wager of this machine must have won it, its amount must be the committed one, and it must not have
+        been won before.
         """
         pool, claim, amount_cents = record.pool, record.claim_id, record.amount_cents
         play_id, late = str(record.play_id), record.late_decision
@@ -465,7 +478,7 @@ class LevelAudit:
     def _check_secret(
         self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
     ) -> None:
-        """Check the disclosed secret of a mystery prize against its commitment and terms."""
+        """Check the disclosed secret of a mystery prize against the earlier commitment and the level's terms."""
         try:
             trigger = MysteryTrigger.from_json(record.opened_secret)
         except TriggerError as error:
@@ -506,10 +519,10 @@ class LevelAudit:
         changes: "_ExpectedLevelTransfers",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock the amounts of the progressive hits of one game step.
+        """Check the progressive hits of one step of a game, and lock their amounts.
 
-        ``step`` is the play's id, the step's outcome and the recorded hits. Mystery hits come first, then
-        those of the outcome. A finding is reported if the record lists other hits.
+        ``step`` has the play id, the outcome of the step and the recorded hits. Mystery hits must come first,
+        then those of the outcome. A finding is reported if the record lists other hits.
         """
         play_id, outcome, recorded = step
         play = self._open_plays[play_id]
@@ -544,7 +557,10 @@ class LevelAudit:
                 )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
-        """Check the progressive wins that the end of a game pays; a void game returns its hits to the levels."""
+        """Check the progressive wins that the end of a game pays.
+
+        If the game is void, its hits return to the levels.
+        """
         end_record: GameVoid | GameEndByHand
         end_record = (
             read_record(entry, GameVoid)
@@ -582,7 +598,10 @@ class LevelAudit:
             )
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
-        """Store a line of the register of progressive wins until the end of the game that pays it is checked."""
+        """Store a line of the register of progressive wins.
+
+        It is checked at the end of the game that pays the hit.
+        """
         play = self._open_plays.get(record.play_id)
         if play is None:
             self._late_register_lines[entry.id] = record
@@ -599,7 +618,10 @@ class LevelAudit:
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
     ) -> None:
-        """Check that the register of progressive wins lists each hit of a game with its amount and payment method."""
+        """Check that the register of progressive wins lists each hit of a game with its amount and payment method.
+
+        ``end`` is the entry that ends the game; ``hit_worths`` are the hits and what each is worth.
+        """
         payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._register_lines.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
@@ -619,12 +641,12 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, changes: "_ExpectedLevelTransfers") -> None:
-        """Check that the entry makes exactly the transfers of these level changes and records the new level amounts."""
+        """Check that the entry makes exactly the transfers of ``changes`` and stores the new level amounts."""
         self._compare_pool_transfers(entry, tuple(changes.transfers))
         self._check_state(entry, changes.changed_pools)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
-        """Report a finding unless the entry's transfers from and to pools are those in ``expected``."""
+        """Report a finding unless the entry's transfers from and to pools are exactly those in ``expected``."""
         recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
         if _sum_flows(recorded) != _sum_flows(expected):
             moves = [
@@ -640,7 +662,7 @@ class LevelAudit:
             )
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
-        """Report a finding for each of these progressive pools whose present level the entry does not record."""
+        """Report a finding for each of these pools if the entry does not store the level's new state."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
                 self._report_finding(
@@ -656,7 +678,7 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
 
 
 class _ExpectedLevelTransfers:
-    """Changes of progressive levels in order, with the transfers that they require."""
+    """A series of changes of progressive levels, and the transfers that these changes require."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
@@ -664,7 +686,7 @@ class _ExpectedLevelTransfers:
         self.changed_pools: list[str] = []
 
     def apply_level_change(self, pool: str, level: Level) -> None:
-        """Change the amount of a pool's progressive level, and add the transfers that the change requires."""
+        """Store ``level`` as the new state of the pool's level, and add the transfers that this change requires."""
         self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level
         if pool not in self.changed_pools:
@@ -672,7 +694,7 @@ class _ExpectedLevelTransfers:
 
 
 def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
-    """Return the claim id of a progressive hit, or else the locked amount in minor units.
+    """Return the claim id of a hit of a linked level, or the locked amount in minor units of any other hit.
 
     Raises ValueError if the hit has neither.
     """
@@ -683,9 +705,9 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 
 
 def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Return whether a wager hit a mystery level.
+    """Return whether a wager hit the mystery level of ``pool``.
 
-    The level's draw is removed from the front of ``draws``.
+    The level's recorded draw is removed from the front of ``draws``.
     """
     if odds is None:
         return False

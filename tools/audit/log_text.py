@@ -1,7 +1,7 @@
-"""The event log as text for a terminal: a headline for each entry, and its details below.
+"""The event log as text for a terminal: a headline for each event, and its details below.
 
-Nothing of an entry is shortened or interpreted: long details are wrapped, and unprintable characters are
-shown as escapes.
+Nothing of an event is shortened or interpreted: long details are wrapped, and unprintable characters are shown
+as escapes.
 """
 
 import json
@@ -22,9 +22,9 @@ _FIELDS_NOT_IN_DETAILS: Final = frozenset({*_HEADLINE_FIELDS, "outcome", "sas"})
 
 
 def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield the lines of text for each entry of the event log, at most ``width`` characters wide; times are UTC.
+    """Yield the lines of text for each event of the log, at most ``width`` characters wide; times are UTC.
 
-    A word that is longer than the width is not split. A width that is too small is raised to the least one.
+    A word that is longer than the width is not split. A width below the minimum is raised to the minimum.
     """
     width = max(width, _WIDTH_MIN)
     for row in rows:
@@ -44,7 +44,10 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
 
 
 def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield texts about an event: its effect, who may clear it and who caused it; each only if the log states it."""
+    """Yield texts about an event: its effect, who may clear it and who caused it.
+
+    A part that the log does not state is left out.
+    """
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")

@@ -1,6 +1,6 @@
-"""Audit notices, which are not faults: the memory was repaired or unavailable, or the clock was changed.
+"""The notices of an audit: entries that are no faults, but whose reason a reader of the journal should ask for.
 
-The machine must write each of these entries, but a reader of the journal should ask for the reason.
+They record that the machine's memory was repaired or unavailable, or that the clock was changed.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,12 +53,12 @@ _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def _format_location_and_reason(record: Mapping[str, Any]) -> str:
-    """Return the location in the memory and the reason that an entry's record states, as text."""
+    """Return where in the memory the event occurred and why, as the entry's record states it, as text."""
     return f"{record.get('where')}: {record.get('why')}"
 
 
 def format_notice(entry: StoredEntry) -> str:
-    """Return the notice about an entry on memory or clock, or "" for any other entry."""
+    """Return the notice for an entry about the machine's memory or clock, or "" for any other entry."""
     kind = entry.transaction.kind
     if kind != MEMORY_EVENT.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
         return ""

@@ -1,20 +1,21 @@
-"""Plain games, which make up nearly all entries of a journal, checked from their bytes.
+"""Plain games, which make up nearly all games of a journal, checked from the bytes of their entries.
 
-A plain game is one of a machine with one position: a wager of cashable credit that plays for no progressive
-level, the draws, perhaps choices of the player, perhaps returned stakes, and a win to the credit meter or none.
-It may start with a table's state and leave another, such as a shoe, but no standing bets. Its entries follow
-each other. Everything in them follows from the definition, the draws, the choices, the table, the credit and the
-entry before, except for the time and the language. They are therefore not interpreted: this module builds the
-bytes that a machine must write and compares them with the journal's. Equal bytes prove the canonical form, the
-hash chain, the record, the outcome, the counts, the dimensions and the transfers at once.
+A plain game is played on a machine with one player position and has only these entries: a wager of cashable
+credit that plays for no progressive level, the draws, perhaps choices of the player, perhaps returned stakes,
+and a win to the credit meter or none. It may use and change the state of a table, such as a shoe, but no bets
+may be standing. Its entries directly follow each other. Everything in them except the time and the language
+follows from the definition, the draws, the choices, the table, the credit and the previous entry. They are
+therefore not interpreted: this module builds the bytes that a machine must write and compares them with the
+journal's. Equal bytes prove the canonical form, the hash chain, the record, the outcome, the counts, the
+dimensions and the transfers at once.
 
-Games that follow one another form a :class:`PlainRun`. It states the credit, the tables and the previous
-entry with which the first game started, which the auditor compares with the journal before it, and the sums
-that the auditor adds to the books. A game that differs in any way is not part of a run: the auditor checks it
-entry by entry, and only that check reports faults. ``tests/tools/audit/test_plain_games.py`` compares both
-methods.
+Plain games that follow one another form a :class:`PlainRun`. It states the credit, the tables and the previous
+entry from which its first game starts; the auditor compares these with the journal before the run. It also has
+the sums that the auditor adds to the ledger. A game that differs in any way is not part of a run: the auditor
+checks it entry by entry, and only that check reports findings. ``tests/tools/audit/test_plain_games.py``
+compares both methods.
 
-Nothing here depends on the entries before, so any process can check any part of a journal
+Nothing here depends on earlier entries, so any process can check any part of a journal
 (:mod:`tools.audit.jobs`).
 """
 
@@ -114,7 +115,7 @@ NO_TABLE: Final = b"null"
 
 
 class GameSource(Protocol):
-    """A source of game definitions."""
+    """A source of game definitions, such as files or the journal."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the game definition with that digest, or None."""
@@ -130,18 +131,18 @@ class _GameTerms:
     """The denomination in minor units."""
     stake_cents: int
     dims: bytes
-    """The dimensions of the game's transfers as canonical JSON."""
+    """The dimensions of the game's transfers (game, paytable, denomination, wager level) as canonical JSON."""
     key: DimsKey
-    """The dimensions of the game's transfers as a key of meters."""
+    """The same dimensions in the form in which meters use them as a key."""
     game_name: bytes
-    """The JSON with id, version and digest of the definition."""
+    """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
-    """Whether the game has betting spots, so that every stake must be decided by a settlement of its spot."""
+    """Whether the game has betting spots; then each stake must be decided by a settlement of its spot."""
 
 
 @dataclass(frozen=True, slots=True)
 class _TableState:
-    """The state of a game's table as canonical JSON, and the game that starts from it; no bets are standing."""
+    """The state of a game's table as canonical JSON, and the game set to this state. No bets are standing."""
 
     json: bytes
     game: Game
@@ -159,7 +160,7 @@ class RunTableState:
 
 @dataclass(slots=True)
 class _PlainGame:
-    """A plain game being checked, with the values found in its entries so far."""
+    """A plain game that is being checked, with the values found in its entries so far."""
 
     terms: _GameTerms
     play_id: bytes
@@ -176,11 +177,11 @@ class _PlainGame:
     """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
     table: _TableState
-    """The table state at the start of the game; once the outcome is checked, the table state after it."""
+    """The current table state: the one at the start of the game, then, after the outcome, the final one."""
     table_before: bytes
     """The JSON of the table state at the start of the game."""
     raise_count: int = 0
-    """The number of choices of the player that added to the stake."""
+    """The number of the player's choices that added to the stake."""
     win_cents: int = 0
     push_cents: int = 0
     """The returned stakes in minor units, which are not part of the win."""
@@ -189,7 +190,7 @@ class _PlainGame:
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal tag, which is the last part of the play's id."""
+        """Return the journal tag: the random part at the end of the play id that identifies the journal."""
         return self.play_id[-TAG_DIGITS:].decode()
 
 
@@ -197,14 +198,14 @@ class _PlainGame:
 class PlainRun:
     """A run of checked plain games that directly follow one another in the journal.
 
-    It has what the games require of the journal before them, and what they change.
+    It states what must be true before its first game, and what its games change.
     """
 
     batch_index: int
     """The index of the run's first entry in the batch."""
     first_sequence: int
     journal_tag: str
-    """The journal tag, which is the last part of all ids in the run."""
+    """The journal tag: the random last part of all ids in the run, which identifies the journal."""
     previous_hex: str
     """The hash of the journal entry before the run."""
     credit_before_cents: int
@@ -224,13 +225,16 @@ class PlainRun:
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
     played_tables: set[tuple[str, int]] = field(default_factory=set)
-    """The digest of each definition played, with the denomination in minor units."""
+    """The table games played, each as (digest of the definition, denomination in minor units)."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
-    """The sum (minor units) and the number of transfers for each meter cell, in order of first occurrence."""
+    """For each meter cell, the sum in minor units and the number of its transfers, in order of first occurrence.
+
+    A cell is one combination of account pair and dimensions whose transfers are added up.
+    """
     table_states: dict[str, RunTableState] = field(default_factory=dict)
-    """The table of each game played, before and after the run, by the definition's digest."""
+    """The state of each game's table before and after the run, by the digest of the game's definition."""
     counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
-    """The number of each counted occurrence, by name and dimensions."""
+    """How often each counted occurrence (such as a game won) happened, by name and dimensions."""
 
     @property
     def last_sequence(self) -> int:
@@ -243,12 +247,15 @@ class PlainRun:
         return datetime.fromisoformat(self.last_start_time)
 
     def parse_stored_tables(self) -> dict[str, Any]:
-        """Return the table states that the run leaves stored, by storage key."""
+        """Return the table states that the run leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
 
     def is_continued_by(self, game: _PlainGame) -> bool:
-        """Return whether a plain game directly follows this run in the same journal, with matching credit and table."""
+        """Return whether a plain game directly follows this run in the same journal.
+
+        Its credit and table at the start must be those at the end of the run.
+        """
         table = self.table_states.get(game.terms.game.digest)
         return (
             (table is None or table.state_after == game.table_before)
@@ -259,7 +266,7 @@ class PlainRun:
         )
 
     def add_game(self, game: _PlainGame) -> None:
-        """Add a checked plain game: the first one of this run, or the one that follows its last."""
+        """Add a checked plain game, which must be the first of this run or directly follow its last game."""
         setting, key, win_cents, push_cents = (
             game.terms,
             game.terms.key,
@@ -288,7 +295,7 @@ class PlainRun:
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
-        """Add transfers to the run's sums for a meter cell: their amount in minor units and their number."""
+        """Add ``times`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
         flow[1] += times
@@ -300,7 +307,10 @@ _KINDS_OF_OPEN_GAME: Final = tuple(
 
 
 def is_of_open_game(body: bytes) -> bool:
-    """Return whether an entry starts or continues a game, so that the next entry may belong to the same game."""
+    """Return whether the encoded entry ``body`` starts or continues a game.
+
+    If so, the next entry may belong to the same game.
+    """
     return any(kind in body for kind in _KINDS_OF_OPEN_GAME)
 
 
@@ -311,10 +321,10 @@ class PlainGames:
         self._games = games
         self._settings: dict[tuple[bytes, ...], _GameTerms | None] = {}
         self._tables: dict[str, _TableState] = {}
-        """The latest table of each definition, by digest: the next game usually starts with it."""
+        """The latest table state of each game, by digest of the definition; the next game usually starts from it."""
 
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
-        """Return the runs of plain games among consecutive entries, in order."""
+        """Return the runs of plain games among the consecutive encoded entries ``bodies``, in order."""
         runs: list[PlainRun] = []
         at, run = 0, None
         while at < len(bodies) - 1:
@@ -331,9 +341,10 @@ class PlainGames:
         return runs
 
     def _check_game(self, bodies: Sequence[bytes], start_index: int, run: PlainRun | None) -> PlainRun | None:
-        """Check the game that starts at index ``start_index`` of the batch.
+        """Check the game whose first entry is ``bodies[start_index]``.
 
-        Return ``run`` with the game added, or a new run with it; None if it is not a plain game.
+        If it is a plain game, return ``run`` with the game added, or a new run with it if it does not continue
+        ``run``; otherwise None.
         """
         game = self._check_start(bodies[start_index])
         if game is None:
@@ -366,7 +377,10 @@ class PlainGames:
         return run
 
     def _check_start(self, body: bytes) -> _PlainGame | None:
-        """Return the plain game that an entry starts, with its first step played; None if it starts no plain game."""
+        """Return the plain game that an encoded entry starts, with its first step played.
+
+        Return None if the entry starts no plain game.
+        """
         match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
         if match is None:
             return None
@@ -405,9 +419,9 @@ class PlainGames:
         )
 
     def _find_table(self, setting: _GameTerms, table_json: bytes) -> _TableState | None:
-        """Return the table state at the start of a game.
+        """Return the table state that ``table_json`` describes, from which a game starts.
 
-        None if a game from this table is not plain: bets are standing, or the wager is not accepted.
+        Return None if a game from this state is not plain: bets are standing, or the wager is not accepted.
         """
         if table_json == NO_TABLE:
             return _TableState(NO_TABLE, setting.game)
@@ -422,7 +436,10 @@ class PlainGames:
         return table if accepts else None
 
     def _check_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
-        """Return whether a game has the outcome of a plain game; if so, store its win, pushes and table."""
+        """Return whether the outcome is possible for a plain game.
+
+        If so, store its win, its returned stakes and its final table state in ``game``.
+        """
         setting = game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
@@ -451,7 +468,7 @@ class PlainGames:
     def _find_setting(self, *parts: bytes) -> _GameTerms | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
 
-        ``parts`` are the parts of the start record that state them.
+        ``parts`` are the parts of the game's first entry that state these terms.
         """
         if parts not in self._settings:
             if len(self._settings) >= _SETTINGS_MAX:
@@ -462,7 +479,10 @@ class PlainGames:
     def _check_setting(
         self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
     ) -> _GameTerms | None:
-        """Return the terms (definition, wager, denomination) stated by parts of a start record; None if not plain."""
+        """Return the terms (definition, wager, denomination) that these parts of a game's first entry state.
+
+        Return None if a game on these terms is not plain.
+        """
         name, unit_cents, wager = parse(game_name), int(unit), Wager.from_json(parse(wager_json))
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
@@ -499,9 +519,10 @@ class PlainGames:
 def _play_recorded_step(
     conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes
 ) -> bool:
-    """Play a step of a game with its recorded draws.
+    """Play one step of a game with the recorded draws.
 
-    Return whether the result is the recorded outcome or, if none is recorded, a decision.
+    Return whether the result is the recorded outcome. If no outcome is recorded, return whether the game now
+    waits for a decision of the player.
     """
     draw = ReplayDraw(parse(draws))
     conversation.advance(draw, choice)
@@ -513,7 +534,10 @@ def _play_recorded_step(
 
 
 def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
-    """Return whether an entry is the next choice of the player in the game; if so, play that step."""
+    """Return whether the encoded entry is choice number ``number`` of the player in this game.
+
+    If it is, play that step of the game.
+    """
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
@@ -546,13 +570,13 @@ def _find_result_count(game: _PlainGame) -> str:
 
 
 def _find_time(body: bytes) -> bytes | None:
-    """Return the time stated in the last bytes of an entry, or None if there is no valid one."""
+    """Return the recorded time of an encoded entry, from its last bytes, or None if there is no valid time."""
     match = _ENTRY_TIME_PATTERN.search(body, max(0, len(body) - _BYTES_WITH_END_TIME))
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 
 def _check_push(game: _PlainGame, body: bytes) -> bool:
-    """Return whether ``body`` is exactly the machine's entry that returns the stakes that this game pushes."""
+    """Return whether ``body`` is exactly the entry that a machine writes to return this game's pushed stakes."""
     play, cents, time = game.play_id, game.push_cents, _find_time(body)
     if time is None:
         return False
@@ -568,7 +592,7 @@ def _check_push(game: _PlainGame, body: bytes) -> bool:
 
 
 def _check_end(game: _PlainGame, end: bytes) -> bool:
-    """Return whether ``end`` is exactly the machine's entry that ends this game."""
+    """Return whether ``end`` is exactly the entry that a machine writes at the end of this game."""
     play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _find_time(end)
     if time is None:
         return False
@@ -590,7 +614,10 @@ def _check_end(game: _PlainGame, end: bytes) -> bool:
 
 
 def _is_next_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:
-    """Return whether an entry has exactly the expected bytes; if so, make it the game's last entry so far."""
+    """Return whether the encoded entry ``body`` equals ``expected``.
+
+    If it does, store it as the game's last entry so far.
+    """
     if body != expected:
         return False
     game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()

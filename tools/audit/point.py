@@ -1,8 +1,8 @@
-"""The saved state of an audit, so that the next audit only has to process the entries written since.
+"""The saved state of an audit, so that the next audit only has to check the entries written since.
 
-The file belongs to the verifier (the person or authority who audits) and is stored with the verifier's
-exports: it contains what the verifier proved, not what the machine states. It is written only after a run
-without findings, and is bound to the last entry of that run.
+The file belongs to the verifier (the person or authority who audits) and is stored with the verifier's exports:
+it contains what the verifier proved, not what the machine states. It is written only after an audit without
+findings, and is bound to the last entry of that audit.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ _PLAIN_CLASSES: Final = {
 class _StatePickler(pickle.Pickler):
     """A pickler of an auditor's state that omits game definitions, rules, storage keys and callbacks.
 
-    The next audit supplies these itself.
+    The next audit provides these itself.
     """
 
     def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
@@ -58,7 +58,7 @@ class _StatePickler(pickle.Pickler):
         self._declared = _list_declared(auditor)
 
     def persistent_id(self, obj: object) -> str | None:
-        """Return the name that stands for an object which a saved state omits, or None for an object to be saved."""
+        """Return the name under which the next audit provides this object, or None if the object is to be saved."""
         if isinstance(obj, GameFiles):
             return _GAMES_PLACEHOLDER
         for name, declared in self._declared.items():
@@ -68,12 +68,12 @@ class _StatePickler(pickle.Pickler):
 
 
 def _list_declared(auditor: Auditor) -> dict[str, object]:
-    """Return the rules and storage keys that an auditor takes from the features' declarations, by their names."""
+    """Return the audit rules and storage keys that an auditor takes from the features' declarations, by name."""
     return {"rules": auditor.entry_rules.rules, "keys": auditor.entry_rules.facts.keys}
 
 
 class _StateUnpickler(pickle.Unpickler):
-    """An unpickler of an auditor's saved state that creates only plain values and types of this project."""
+    """An unpickler of an auditor's saved state that creates only plain values and classes of this project."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: GameFiles) -> None:
         super().__init__(io.BytesIO(data))
@@ -88,13 +88,13 @@ class _StateUnpickler(pickle.Unpickler):
         self._supplied = supplied | _list_declared(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return an object that a saved state omits: game files, rules, storage keys, or auditor method."""
+        """Return the object named ``pid`` that a saved state omits: game files, rules, keys or auditor method."""
         return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the class of that name for unpickling.
 
-        Raises UnpicklingError unless it is a plain value's or belongs to this project.
+        Raises UnpicklingError unless it is the class of a plain value or belongs to this project.
         """
         if (module, name) in _PLAIN_CLASSES or module.startswith(_PROJECT_MODULE_PREFIXES):
             cls = getattr(importlib.import_module(module), name)
@@ -120,7 +120,7 @@ def save_auditor(auditor: Auditor, path: Path) -> None:
 
 
 def load_auditor(path: Path, games: GameFiles) -> Auditor:
-    """Return an auditor with the state saved in ``path``, or a new one if there is no such file.
+    """Return an auditor with the state saved in ``path``, or a new auditor if there is no such file.
 
     Raises :class:`JournalDamaged` if the file is not a saved state, or was written by another release.
     """

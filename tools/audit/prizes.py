@@ -1,7 +1,7 @@
-"""The check that every prize in kind is won by a game and handed over once, or exchanged for its value.
+"""The check that a game won every prize in kind that is handed over, once, or exchanged for its value in money.
 
 What a game owes follows from its replayed outcome and its definition. An exchange must reserve exactly the
-stated value of the prize, and give the prize up. Any other movement concerns a prize that nobody won.
+stated value of the prize, and return the prize. Any other movement of a prize is a finding.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,49 +30,55 @@ Flow = tuple[str, str, int]
 
 
 def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
-    """Return transfers as sorted (source, target, cents) tuples, so that their order does not matter."""
+    """Return the transfers as sorted (source, target, minor units) tuples, so that their order does not matter."""
     return sorted((part.source, part.target, part.amount_cents) for part in transfers)
 
 
 def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
-    """Return the transfers that reserve or release prizes in kind."""
+    """Return those transfers that reserve or release prizes in kind."""
     return [flow for flow in flows if flow[0].startswith(PRIZES_ACCOUNT_PREFIX)]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
-    """Return whether a transfer takes a prize in kind out of the accounts of prizes."""
+    """Return whether any transfer moves value out of an account of prizes in kind."""
     return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
 
 
 def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """Return the sorted transfers that must reserve the value of a game's prizes in kind when it ends.
+    """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
-    ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by id.
+    ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
     """
     prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in names]
     return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
 
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
-    """Return the transfers that reserve prizes in kind at the end of a game."""
+    """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
         _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
     )
 
 
 class PrizeAudit:
-    """Checks the movements of prizes in kind; ``report_finding`` is called for each entry that moves one wrongly."""
+    """Checks each transfer of prizes in kind.
+
+    ``report_finding`` is called for each entry that transfers one wrongly.
+    """
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
         self._owed_prize_flows: dict[str, list[Flow]] = {}
-        """The transfers of each reservation that holds a prize in kind, by the reservation's id."""
+        """The transfers of each open reservation of prizes in kind, by reservation id.
+
+        Such a reservation sets a prize aside from the end of the game until it is handed over.
+        """
         self._exchange_by_reservation: dict[str, str] = {}
-        """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by the reservation's id."""
+        """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by reservation id."""
         self._unclaimed_prize_flows: dict[str, list[Flow]] = {}
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check how one journal entry moves prizes in kind."""
+        """Check the transfers of prizes in kind in one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if (
@@ -102,7 +108,7 @@ class PrizeAudit:
     def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[Flow]) -> None:
         """Check that an entry exchanges prizes in kind for a hand-pay of the same value.
 
-        ``reservation_id`` is the reservation that owes the prizes.
+        ``reservation_id`` is the reservation of the prizes.
         """
         owed_prizes = self._owed_prize_flows.get(reservation_id)
         if owed_prizes is None or reservation_id in self._exchange_by_reservation:
@@ -125,7 +131,7 @@ class PrizeAudit:
         self._exchange_by_reservation[reservation_id] = entry.id
 
     def _close_reservation(self, entry: StoredEntry, ref: str) -> None:
-        """Close a reservation of prizes in kind, and check its end.
+        """Close the reservation ``ref`` of prizes in kind, and check why it ends.
 
         Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
         """

@@ -1,6 +1,6 @@
-"""The records of journal entries as types: the machine's own type, or one that only the audit uses.
+"""Classes for the records of journal entries: those of the machine, and some that only the audit uses.
 
-A type is only the shape of a record; the audit derives the expected values itself.
+A class only states the form of a record; the audit derives the expected values itself.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,10 @@ _FIELDS_WITH_OWN_JSON: Final = ("wager", "outcome")
 
 
 def read_record(entry: StoredEntry, kind: type[R]) -> R:
-    """Return the record of an entry, decoded as a ``kind``. Raises RecordError, which names entry kind and key."""
+    """Return the record of an entry, decoded as the class ``kind``.
+
+    Raises RecordError, which names the entry's kind and the field.
+    """
     data = entry.transaction.record
     record = from_json(kind, data, entry.transaction.kind)
     for name in _FIELDS_WITH_OWN_JSON:
@@ -36,10 +39,10 @@ def read_record(entry: StoredEntry, kind: type[R]) -> R:
 # ---------------------------------------------------------------------------------------------- levels
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
-    """A progressive level carried over by a memory clear."""
+    """The record of a progressive level that a memory clear carried over from the earlier journal."""
 
     claim_id: str = field(metadata=stored_as("claim"))
-    """The id of the claim under which the level is carried over."""
+    """The id of the claim (an amount owed at the memory clear) under which the level is carried over."""
     pool: str
     opened_level: LevelOpened | None = field(metadata=stored_as("opened"))
-    """How the level was opened; None if it is unknown."""
+    """The record of the level's opening; None if it is unknown."""

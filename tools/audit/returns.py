@@ -1,8 +1,8 @@
-"""The actual return of each game in operation, compared with its exact return for the wagers played.
+"""The actual return of each game in operation, compared with the exact return for the wagers played.
 
-Every wager of a game is known, so the expected win and its variance are sums of exact figures: the z-score is
-the difference divided by the standard deviation, as in ``egm simulate``. Progressive levels and prizes in
-kind are left out, as in the exact return of a game.
+All wagers are recorded, so the expected win and its variance are sums of exact figures. The z-score is the
+difference between actual and expected win divided by the standard deviation, as in ``egm simulate``.
+Progressive levels and prizes in kind are left out, as in the exact return of a game.
 """
 
 import math
@@ -50,7 +50,7 @@ class GameVersion(NamedTuple):
 
 @dataclass(slots=True)
 class _GameSums:
-    """Sums over all ended games of one :class:`GameVersion`: how often each wager was made, stakes and wins."""
+    """Sums over all ended games of one :class:`GameVersion`: stakes, wins, and how often each wager was made."""
 
     games: int = 0
     staked_cents: int = 0
@@ -60,9 +60,9 @@ class _GameSums:
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one game to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """How often each wager was made, by its cost in credits and its options as text."""
+    """How often each wager was made, by (cost in credits, options as text)."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
-    """One wager for each key of ``wagers``."""
+    """A wager object for each key of ``wagers``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +79,15 @@ class GameReturn:
     staked_cents: int
     """The initial stakes of all ended games."""
     won_cents: int
-    """The wins of all ended games, as the return counts them."""
+    """The wins of all ended games, less the stakes added by later choices and the pushes."""
     coin_in_cents: int
-    """The meter of wagers, which also counts open and void games."""
+    """The coin-in meter of the game, which also counts open and void games."""
     paid_cents: int
-    """The meters of wins, which also count open and void games."""
+    """The sum of the game's meters of wins, which also count open and void games."""
     lowest_return: Fraction | None = None
-    """The lowest exact return that a player's decisions can give, as a share; None if unknown."""
+    """The lowest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
     highest_return: Fraction | None = None
-    """The highest exact return that a player's decisions can give, as a share; None if unknown."""
+    """The highest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
     sigma_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
     z_score: float | None = None
@@ -97,14 +97,14 @@ class GameReturn:
     the lowest and the highest exact one.
     """
     unknown_reason: str = ""
-    """The reason why the verdict is ``unknown``, or empty."""
+    """The reason why the verdict is ``unknown``, or ""."""
 
     @property
     def verdict(self) -> str:
-        """Return the verdict on a game's return.
+        """Return ``explained``, ``investigate`` or ``unknown``.
 
-        ``explained``: chance explains the deviation at this volume; ``investigate``: it does not;
-        ``unknown``: there is no exact comparison.
+        ``explained``: chance explains the deviation at this number of games; ``investigate``: it does not;
+        ``unknown``: there is no exact return to compare with.
         """
         if self.z_score is None:
             return "unknown"
@@ -130,7 +130,10 @@ class GameReturn:
 
 
 def iter_returns(view: JournalView) -> Iterator[GameReturn]:
-    """Yield the actual return, compared with the exact one, of each game that ended, by version and denomination."""
+    """Yield for each game version with an ended game its actual return, compared with the exact one.
+
+    ``view`` is a journal open for reading. The order is by version and denomination.
+    """
     reading = view.meters()
     for version, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
@@ -153,7 +156,7 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
 
 
 def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
-    """Sum up the ended games by version and denomination; leave out open and void ones."""
+    """Return the sums of the ended games of each version and denomination; open and void games are left out."""
     sums_by_version: dict[GameVersion, _GameSums] = {}
     started_games: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
@@ -194,7 +197,10 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
 
 
 def _load_game(view: JournalView, version: GameVersion) -> Game:
-    """Return the definition of a game version. Raises LookupError if the journal does not contain it."""
+    """Return the definition of a game version from the journal.
+
+    Raises LookupError if the journal does not contain it.
+    """
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
@@ -239,7 +245,10 @@ def _compare_return(
 
 
 def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
-    """Return the largest variance of a bet over all double-up strategies that the game allows, or None."""
+    """Return the largest variance of a wager over all double-up strategies that the game allows.
+
+    Return None if it cannot be computed.
+    """
     for unit_bet in analyse(game, Depth.FULL).bets:
         doubled = unit_bet.doubled
         if unit_bet.options.items() <= bet.options.items() and doubled and doubled.variance is not None:

@@ -1,4 +1,7 @@
-"""The comparison of the games of one shared round: all must record the same draws, table bets and choices."""
+"""The comparison of all games of one shared round: they must record the same draws, table bets and choices.
+
+In a shared round, several positions play at one table with the same draws. Each position records its own game.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,29 +34,29 @@ class _Round:
     digest: str
     """The digest of the game's definition."""
     table_bets: frozenset[Bet]
-    """The bets on the table."""
+    """The bets on the table when the round started."""
     steps: list[RecordedStep] = field(default_factory=list)
-    """The steps of the round, in order."""
+    """The steps of the round in order: each has the draws and, after the first, a player's choice."""
     first_recorders: list[str] = field(default_factory=list)
-    """The id of the play that recorded each step first."""
+    """For each step of the round, the id of the play that recorded the step first ("" if unknown)."""
     position_by_seat: dict[int, int | None] = field(default_factory=dict)
-    """The seat of each position that plays the round; None at a table without seats."""
+    """The seat of each position that plays the round, by position; None at a table without seats."""
     open_plays: set[str] = field(default_factory=set)
-    """The plays of the round that have not ended; a seat may be steps behind for any length of time."""
+    """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
-    """Whether staff declared any play of the round void."""
+    """Whether staff declared a play of the round void."""
     void_play: str = ""
-    """The play that was declared void and thereby ended the round, or empty.
+    """The id of the play that was declared void and thereby ended the round, or "".
 
-    A round ends that way if its players win each other's stakes.
+    A void play ends its round if the players of the round win each other's stakes.
     """
     number: int | None = None
     """The number that a physical wheel reported for the round, or None."""
 
     def list_possible_positions(self, seat_number: int) -> range:
-        """Return the player positions that the seat ``seat_number`` can belong to.
+        """Return the player positions to which the seat ``seat_number`` may belong.
 
-        Seats have the order of the positions, so the occupied seats on either side limit the range.
+        Seats are numbered in the order of the positions, so the occupied seats below and above limit the range.
         """
         position_by_seat = {
             seat: position for position, seat in self.position_by_seat.items() if seat is not None
@@ -67,10 +70,10 @@ class _Round:
 
 
 class RoundAudit:
-    """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
+    """Checks that all games of a shared round record the same draws, table bets and choices.
 
-    ``can_start_game`` returns whether the machine's memory allows a position to start a game now.
-    ``add_notice`` is called for each notice.
+    ``report_finding`` is called for each entry that differs from its round, and ``add_notice`` for each notice.
+    ``can_start_game`` returns whether, by the machine's stored values, a position may start a game now.
     """
 
     def __init__(
@@ -83,31 +86,31 @@ class RoundAudit:
         self._can_start_game = can_start_game
         self._add_notice = add_notice
         self._rounds: dict[str, dict[str, _Round]] = {}
-        """The shared rounds by id, then by definition digest.
+        """The shared rounds by round id, then by digest of the game definition.
 
-        One spin of a physical wheel can be the round of several tables.
+        One spin of a physical wheel can be the round of several tables, each with its own definition.
         """
         self._round_by_play: dict[str, tuple[str, str]] = {}
-        """The round of each open play, as round id and definition digest."""
+        """The round of each open play, as (round id, digest of the game definition), by play id."""
         self._ended_rounds: dict[tuple[str, str], None] = {}
-        """Rounds without an open play, in the order in which they ended."""
+        """The rounds without an open play, as (round id, definition digest), in the order in which they ended."""
         self._spin_round_id = ""
         """The id of the round for which a physical wheel last closed the bets."""
         self._spin_number: int | None = None
         self._starting_round: tuple[StoredEntry, _Round] | None = None
-        """The round whose games are being started, one seat after the other, and the entry of the last start."""
+        """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
         self._is_start_followed = False
-        """Whether an entry after the round's last game start shows that the machine kept running."""
+        """Whether an entry after the round's last game start proves that the power did not fail there."""
 
     def start_spin(self, round_id: str) -> None:
-        """Store the round for which a physical wheel closed the bets.
+        """Store the id of the round for which a physical wheel has closed the bets.
 
-        Games at several tables may belong to it.
+        Games at several tables may belong to this round.
         """
         self._spin_round_id, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
-        """Check that a game of a shared round starts with the draws and the table bets of the round's other games."""
+        """Check that a game of a shared round starts with the same draws and table bets as the round's other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
         table_bets = frozenset(
             (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
@@ -154,10 +157,10 @@ class RoundAudit:
             self._record_step(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, may_be_shared: bool) -> None:
-        """Check a game's round against the physical wheel.
+        """Check that a game's round agrees with the physical wheel.
 
-        Only a spin of the wheel may be shared by several tables (``may_be_shared``), and no game may start after the
-        spin's number was reported.
+        Several tables may only share a round that is a spin of the wheel (``may_be_shared``: another table has
+        started this round). No game may start after the number of the spin was reported.
         """
         if may_be_shared and game.round_id != self._spin_round_id:
             self._report_finding(
@@ -169,19 +172,19 @@ class RoundAudit:
             )
 
     def is_of_starting_round(self, game: GameRecord) -> bool:
-        """Return whether the game belongs to the round whose games the seats are starting now, one after the other."""
+        """Return whether the game belongs to the round that the seats are starting now, one after the other."""
         return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
 
     @property
     def has_all_started(self) -> bool:
-        """Return whether all seats with a bet in the last shared round have started their games."""
+        """Return whether every seat with a bet in the last shared round has started its game."""
         return self._starting_round is None
 
     def check_all_started(self) -> None:
-        """Check that every seat with a bet in the last shared round has started its game; called before another play.
+        """Report each seat with a bet in the last shared round that started no game.
 
-        A game is not required if the machine could not start it, because the power failed or because its
-        position had stopped in the meantime.
+        It is called before a game of another round starts. A game is not required if the power failed or the
+        seat's position could no longer start a game.
         """
         if self._starting_round is None:
             return
@@ -195,15 +198,15 @@ class RoundAudit:
                 )
 
     def _can_start(self, round_: _Round, seat: int) -> bool:
-        """Return whether every position that may have this seat was able to start a game."""
+        """Return whether all positions to which this seat may belong can start a game now."""
         return all(map(self._can_start_game, round_.list_possible_positions(seat)))
 
     def process_entry_after_start(self, entry: StoredEntry) -> None:
-        """Register an entry that follows the last game start of a round whose games are being started.
+        """Note that an entry follows a game start while the seats are starting a round.
 
-        The machine starts the games of all seats one after the other. Between two of them, only the journal, the
-        clock or the generator may write an entry (and the power may fail after it). Any other entry shows that
-        the machine has ended the start of the round.
+        The machine starts the games of all seats one after the other. Between two starts, only the journal, the
+        clock or the random number generator may write an entry, and the power may fail after it. Any other
+        entry proves that the machine kept running and ended the start of the round.
         """
         if self._starting_round is None or entry.sequence == self._starting_round[0].sequence:
             return
@@ -211,10 +214,10 @@ class RoundAudit:
             self._is_start_followed = True
 
     def close(self) -> None:
-        """At the end of the journal, report the seats with a bet in the last round that started no game of it.
+        """At the end of the journal, report each seat with a bet in the last round that started no game.
 
-        If no entry shows that the machine kept running, the power may have failed: then only a notice is
-        given.
+        If no entry proves that the machine kept running, the power may have failed: then only a notice is
+        added.
         """
         if self._starting_round is None:
             return
@@ -232,14 +235,14 @@ class RoundAudit:
                 )
 
     def drop_starting_round(self) -> None:
-        """Stop expecting the missing games of the round that was being started, after a power loss."""
+        """After a power loss, no longer expect the games that seats had not started in the current round."""
         self._starting_round = None
 
     def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
-        """Remove an ended play of ``steps`` steps from its round.
+        """Remove a play that ended after ``steps`` steps from the open plays of its round.
 
-        A void play ends its round if the players win each other's stakes, unless another seat has played
-        further. The data of ended rounds is kept for a limited number of rounds.
+        A void play ends its round if the players win each other's stakes, unless another seat has already
+        recorded a further step. The data of a limited number of ended rounds is kept.
         """
         key = self._round_by_play.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
@@ -271,7 +274,7 @@ class RoundAudit:
     def process_game_step(
         self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
     ) -> None:
-        """Check that a step of a game equals the same step in the round's other games."""
+        """Check that step ``number`` of a game equals the same step in the round's other games."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._report_finding(
@@ -290,19 +293,19 @@ class RoundAudit:
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind_round(self, game: GameRecord) -> bool:
-        """Return whether another seat of the round has already recorded the next step of this open game."""
+        """Return whether another seat has already recorded the step of the round that comes next in this game."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
     def is_round_void(self, game: GameRecord) -> bool:
-        """Return whether a play of another seat was declared void and thereby ended the game's round."""
+        """Return whether the round of this game has ended because the play of another seat was declared void."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and round_.void_play not in {"", game.play_id}
 
     def are_stakes_between_players(self, game: GameRecord) -> bool:
-        """Return whether the players of a game's round win each other's stakes, rather than the operator's.
+        """Return whether the players of this game's round win each other's stakes rather than the operator's.
 
-        The game is open or has just ended.
+        The game must be open or have just ended.
         """
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and are_stakes_between_players(round_.steps)
@@ -316,9 +319,9 @@ class RoundAudit:
         *,
         first: str | None = None,
     ) -> None:
-        """Store a step of a round, or report a finding if another seat recorded the step differently.
+        """Store a step of a round; report a finding if another seat recorded the step differently.
 
-        ``first`` is the id of the play that recorded the step first, if it is not this one ("" if unknown).
+        ``first`` is the id of the play that recorded the step first: None for this game's play, "" if unknown.
         """
         round_ = self._find_round(game)
         if round_ is None:
@@ -341,10 +344,11 @@ class RoundAudit:
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
-        """Check a choice that a game records on behalf of another seat: it must be the decision's default.
+        """Check a choice that a game records for the player of another seat: it must be the default choice.
 
-        Only the seat that must decide may choose otherwise. The decision whether all stakes are wagered is
-        compared with the games that the seats have started.
+        ``decision`` states which seat must decide, and the default. Only that seat's own game may record
+        another choice. The decision whether all stakes are wagered is compared with the games that the seats
+        have started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_answer_of_table(entry, start, step, decision)
@@ -365,7 +369,7 @@ class RoundAudit:
     def _check_answer_of_table(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, decision: Decision
     ) -> None:
-        """Check an answer that the table gave for the position itself: it must be the decision's default."""
+        """Check a choice that the machine made instead of the game's own player: it must be the default."""
         if (start.wager.seat or 0) != decision.seat or not start.round_id:
             self._report_finding(
                 entry, f"record.by_table: seat {decision.seat} decides, but this is a game of another seat"
@@ -380,7 +384,10 @@ class RoundAudit:
     def _check_all_staked(
         self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
     ) -> None:
-        """Check that a round of players against each other is played exactly if every seat has wagered its stake."""
+        """Check the step that says whether every seat has wagered its stake.
+
+        A round in which the players win each other's stakes is played exactly if all have.
+        """
         missing_seats = [] if round_ is None else _list_missing_seats(round_)
         if missing_seats and step.choice == ALL_STAKED_CUE:
             self._report_finding(

@@ -1,7 +1,7 @@
-"""The derivation of stakes: what each game staked, what it returned, and the bets and the table that it left.
+"""The recomputation of stakes: what each game staked and returned, and the bets and table state that it left.
 
-A game starts with the table that the previous game left. The bets on that table and the game's own stakes
-must be decided by its settlements, returned, or left on the table.
+A game starts with the table state that the previous game left. The standing bets on that table and the game's
+own stakes must each be decided by its settlements, returned, or left on the table.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,13 +44,13 @@ from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
 StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
-"""Stakes as pairs of credit account and amount in minor units."""
+"""Stakes as (credit account, amount in minor units) pairs."""
 
 
 def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:
-    """Return what the entries of a game stake, by account of credit.
+    """Return the sums that the entries of a game stake, by credit account.
 
-    For a game that a memory clear carried over, it is what the game's record states.
+    For a game that a memory clear carried over, return what the game's record ``start`` states.
     """
     flows: list[tuple[str, int]] = []
     for entry in entries:
@@ -68,23 +68,26 @@ def _list_flows_from(entry: StoredEntry, source: str) -> StakesByAccount:
 class StakeAudit:
     """Checks the stakes of games and the bets left on tables.
 
-    ``report_finding`` is called for each entry that differs from them.
+    ``report_finding`` is called for each entry whose stakes or table are wrong.
     """
 
     def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
-        """The last recorded table of each position and game, by storage key."""
+        """The last recorded state of each table of a position, by storage key."""
         self._shared_tables: dict[str, SharedTableState] = {}
-        """The table state that several positions share, by the digest of the game's definition."""
+        """The last recorded state that several positions share at one table, by digest of the game definition."""
         self._shared_table_before_round: dict[str, JSON] = {}
-        """The shared table state before the most recently started round, by the definition's digest."""
+        """The shared table state before the latest round started, by digest of the game definition."""
         self._returned_stakes: dict[str, tuple[StoredEntry, StakesReturned]] = {}
-        """The entry that returned stakes of a game which has not ended yet, with its record, by play."""
+        """For each game that has returned stakes and not ended yet, the entry that returned them, and its record.
+
+        The key is the play id.
+        """
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether the tables of a run of plain games are in the state that the run requires.
+        """Return whether the tables are in the state from which a run of plain games starts.
 
         They must not be shared and must have no standing bets.
         """
@@ -95,7 +98,7 @@ class StakeAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store the table states that a run of plain games leaves."""
+        """Store the table states after a run of plain games."""
         for key, table in run.parse_stored_tables().items():
             self._tables.pop(key, None)
             if table is not None:
@@ -103,7 +106,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ between games
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check the stakes and tables that an entry records, and store what later entries depend on."""
+        """Check the stakes and tables that an entry records, and store what the checks of later entries need."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
             record = self._read_record(entry, StakesReturned)
@@ -121,7 +124,10 @@ class StakeAudit:
                     )
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
-        """Store the table that an entry records under a storage key; report a finding if it is not valid."""
+        """Store the table that an entry records under the storage key ``name``.
+
+        If the value is not valid, report a finding.
+        """
         self._tables.pop(name, None)
         try:
             if value is not None:
@@ -130,7 +136,10 @@ class StakeAudit:
             self._report_finding(entry, str(error))
 
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
+        """Return the entry's record decoded as the class ``kind``.
+
+        If it is not valid, report a finding and return None.
+        """
         try:
             return read_record(entry, kind)
         except RecordError as error:
@@ -198,7 +207,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check that a game starts with the table that the previous game left, at the same denomination."""
+        """Check that a game starts from the table state and the denomination that the previous game left."""
         previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
@@ -224,7 +233,7 @@ class StakeAudit:
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
-        """Update the shared table after a step that decides the round, unless another round has started since."""
+        """Store the new shared table state if this step decides the round, unless another round has started since."""
         self._check_standing_when_decided(entry, choice)
         keys, shared_table = (
             self._build_table_keys(entry, start.game),
@@ -246,7 +255,7 @@ class StakeAudit:
         self._check_shared_table_left(entry, start, expected)
 
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
-        """Report a finding if a step records standing bets although the game is not decided yet."""
+        """Report a finding if a step records standing bets before the game is decided."""
         if step.outcome is None and step.standing_credits:
             self._report_finding(
                 entry,
@@ -254,10 +263,10 @@ class StakeAudit:
             )
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
-        """Return the table state that a game of a shared table must start from.
+        """Return the table state from which a game at a shared table must start.
 
-        Also store the game's round as the latest one of the table, and report a finding if the entry records
-        another table.
+        Also store the round of the game as the latest one of the table. If the entry records a different table,
+        report a finding.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
@@ -289,7 +298,10 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, expected: SharedTableState | None
     ) -> None:
-        """Report a finding unless the entry stores exactly the shared table ``expected`` (None: stores none)."""
+        """Report a finding unless the entry stores exactly ``expected`` as the shared table state.
+
+        If ``expected`` is None, the entry must store none.
+        """
         name = f"{TableKey.SHARED_STATE}{game.game.digest}"
         recorded = entry.state.get(name)
         for key in entry.state:
@@ -302,7 +314,7 @@ class StakeAudit:
             self._report_finding(entry, f"state.{name}: expected {expected}, found {recorded}")
 
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
-        """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
+        """Return which parts of a game's table state the positions share, and which hold standing bets."""
         game = self._games.find(game_name.id, game_name.digest)
         positions = 2 if "position" in entry.transaction.dims else 1
         return TableStateKeys() if game is None else find_table_keys(game.rules, positions)
@@ -379,7 +391,7 @@ class StakeAudit:
         push_entry: tuple[StoredEntry, StakesReturned] | None,
         expected_push: tuple[int, StakesByAccount],
     ) -> None:
-        """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
+        """Check that the stakes returned (pushed) by an ended game were transferred and recorded as in the replay."""
         push_cents, returned_stakes = expected_push
         if end_record.push_cents != push_cents:
             self._report_finding(
@@ -407,8 +419,8 @@ class StakeAudit:
     ) -> None:
         """Check the stakes of a void game.
 
-        Bets that were already decided are paid. The undecided stakes are either all returned, or none of them
-        is.
+        Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
+        returned.
         """
         end, void_record = void
         name = _build_table_key(start.game.digest, _read_position(end))
@@ -466,7 +478,10 @@ class StakeAudit:
     def _split_stakes(
         self, entry: StoredEntry, staked: StakesByAccount, amounts: tuple[int, ...]
     ) -> tuple[StakesByAccount, ...] | None:
-        """Split stakes into these amounts; report a finding and return None if the sums differ."""
+        """Divide stakes into parts of these amounts.
+
+        If the sums differ, report a finding and return None.
+        """
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as error:
@@ -474,7 +489,7 @@ class StakeAudit:
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
-        """Report a finding if the entry changes a table other than the one under the storage key ``name``."""
+        """Report a finding if the entry changes a table other than that under the storage key ``name``."""
         other_keys = [key for key in entry.state if TableKey.TABLE in key and key != name]
         if other_keys:
             self._report_finding(
@@ -483,7 +498,7 @@ class StakeAudit:
             )
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
-        """Report a finding unless the entry stores the table ``expected`` under the storage key ``name``."""
+        """Report a finding unless the entry stores ``expected`` as the table under the storage key ``name``."""
         if name not in entry.state:
             self._report_finding(
                 entry, f"state.{name} is missing: the entry must record the table that the game leaves"
@@ -496,7 +511,7 @@ class StakeAudit:
 
 
 def _get_round_id(game: GameRecord) -> str:
-    """Return the id of the game's shared round, or else the id of the play itself."""
+    """Return the id of the game's shared round, or the play id if the game is not part of one."""
     return game.round_id or game.play_id
 
 
@@ -507,7 +522,7 @@ def _read_position(entry: StoredEntry) -> int:
 
 
 def _build_table_key(digest: str, position: int) -> str:
-    """Return the storage key under which a position stores the table of the game with this digest."""
+    """Return the storage key for the table of the game with this digest at a position."""
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 
@@ -525,7 +540,10 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
 def _build_table_record(
     previous: TableRecord, table_left: JSON, standing_stakes: StakesByAccount
 ) -> TableRecord:
-    """Return a table's record with a new state and new standing bets, for the same game and denomination."""
+    """Return the record of a table with a new state and new standing bets.
+
+    Game and denomination are those of ``previous``.
+    """
     return TableRecord(
         game=previous.game,
         denomination_cents=previous.denomination_cents,

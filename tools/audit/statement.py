@@ -1,9 +1,9 @@
-"""A machine's statements by day, month or year: the movement of its meters, and the counted amounts.
+"""A machine's statements by day, month or year: how its meters moved, and the counted cash.
 
 They are computed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal
-equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was
-set. The last power-up before it states the time zone and the first hour of the gaming day (UTC and midnight
-if it states none).
+equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was set.
+The last power-up before the entry states the time zone and the hour at which the gaming day starts (UTC and
+midnight if it states none).
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,10 +45,10 @@ COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 def compute_statement(
     entries: Iterable[StoredEntry], period_length: Period, position: int | None = None
 ) -> dict[str, dict[str, int]]:
-    """Return the totals of each period, oldest first: meter movements, the operator's win and counted collections.
+    """Return the totals of each period, oldest first: meter movements, operator's win and counted cash.
 
-    With ``position``, only the meters of one player position are included, and no counted collections,
-    because cash boxes are counted for the whole machine.
+    The result maps the name of the period to amounts and counts by name. With ``position``, only the meters of
+    one player position are included, and no counted cash, because cash boxes are counted for the whole machine.
     """
     ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
@@ -70,9 +70,10 @@ def compute_statement(
 
 
 def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
-    """Yield each entry with the gaming-day setting in force, which a power-up entry records.
+    """Yield each entry with the gaming-day setting (time zone and first hour) in force at the entry.
 
-    Entries before the first power-up use its setting, or the default one if the journal has no power-up.
+    A power-up entry records the setting. Entries before the first power-up use that power-up's setting; without
+    any power-up, the default setting is used.
     """
     undated_entries: list[StoredEntry] = []
     day: GamingDay | None = None
@@ -93,9 +94,9 @@ def _add_period_movement(
     meters_before: dict[str, int],
     position: int | None,
 ) -> dict[str, int]:
-    """Add to a period the movement of each meter since ``meters_before``; return the present meters.
+    """Add to a period how each meter moved since ``meters_before``; return the meters now.
 
-    If ``period`` is empty, nothing is added.
+    If ``period`` is "", nothing is added.
     """
     reading = read_meters(ledger)
     values = reading.values if position is None else reading.select(position=str(position)).values

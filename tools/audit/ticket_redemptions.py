@@ -1,9 +1,9 @@
-"""The check of every ticket by its commitment: it is redeemed once for each time it was issued.
+"""The check that every ticket is redeemed at most once for each time it was issued.
 
-The journal stores a commitment instead of the number (:mod:`egm.tickets.proof`), which identifies the ticket.
-A ticket that this journal has not issued may be redeemed once: an earlier journal, or another machine of the
-same ledger, printed it. A machine must not use a ticket ledger again that two people have replaced, because
-its tickets could then be redeemed twice.
+The journal stores not the number of a ticket but a commitment to it (:mod:`egm.tickets.proof`), which
+identifies the ticket. A ticket that this journal has not issued may be redeemed once: an earlier journal, or
+another machine with the same ticket ledger, printed it. If two people have replaced the ticket ledger, the
+machine must not use the old one again, because its tickets could then be redeemed twice.
 """
 
 from collections.abc import Callable
@@ -32,13 +32,16 @@ class TicketRedemptionAudit:
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
         self._issued_cents: dict[str, int] = {}
-        """The amount of each issued ticket, by commitment."""
+        """The amount of each issued ticket in minor units, by commitment."""
         self._redeeming_entry: dict[str, int] = {}
-        """The number of the entry that redeemed each ticket, by commitment; removed if the ticket is issued again."""
+        """The number of the entry that redeemed each ticket, by commitment.
+
+        It is removed if the ticket is issued again.
+        """
         self._has_commitments = False
-        """Whether an entry so far identifies its ticket by a commitment; entries of early versions do not."""
+        """Whether any entry so far identified its ticket by a commitment; entries of early versions do not."""
         self._ledger_starts: list[str] = []
-        """The ticket ledgers restored so far, each as the id of its restoration; the last one is in use."""
+        """The ids of the ticket ledger's restorations so far, in order; the ledger of the last one is in use."""
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket that a journal entry issues or redeems; ignore other entries."""
@@ -72,7 +75,10 @@ class TicketRedemptionAudit:
             )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
-        """Store which restored ticket ledger is in use; report a finding if a replaced one is used again."""
+        """Store the restored ticket ledger that the entry uses.
+
+        If it is one that was replaced, report a finding.
+        """
         ledger_start = from_json(
             LedgerAnchor, entry.state[ANCHOR_STATE_KEY], f"state.{ANCHOR_STATE_KEY}"
         ).restoration

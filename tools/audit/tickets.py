@@ -1,4 +1,4 @@
-"""The comparison of a journal with the ticket ledger stored next to it: a second record of the same money."""
+"""The comparison of a journal with the ticket ledger stored next to it, a second record of issued tickets."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from meters import open_view
 
 
 def find_ticket_ledger_error(folder: Path, second: Path) -> str:
-    """Return why the ticket ledger in a state folder does not belong to the journal, or "" if it does.
+    """Return why the ticket ledger in a state folder does not agree with the journal, or "" if it does.
 
-    Every move in both copies of the ledger is verified. A journal that has never used a ledger is not
-    compared with one.
+    Every entry in both copies of the ledger is verified. A journal that has never used a ledger is not compared
+    with one.
     """
     with open_view(folder) as view:
         try:

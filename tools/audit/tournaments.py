@@ -1,6 +1,6 @@
-"""The audit of tournaments: the installed rules, each entry and round, and every game replayed from its draws.
+"""The audit of tournaments: the installed rules, each sold entry and round, and each game replayed from its draws.
 
-From entering the tournament to leaving it, no meter of games for money may change.
+While the machine is in a tournament, no meter of games for money may change.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ _MONEY_GAME_METERS: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game played with tournament points: its record so far, and whether the replay agrees with it."""
+    """An open game that is played with tournament points, as recorded so far."""
 
     game: GameRecord
     can_be_replayed: bool = True
@@ -56,23 +56,23 @@ class _Play:
 
 @dataclass(slots=True)
 class _Tournament:
-    """The data of one tournament, collected from the journal entries so far."""
+    """What the journal has recorded of one tournament so far."""
 
     digest: str
     text: str
     """The text of the rules file."""
     number: str = ""
-    """The operator's number of the machine; empty if the journal does not state it, as after a memory clear."""
+    """The operator's number of the machine; "" if the journal does not state it, as after a memory clear."""
     participants: dict[int, str] = field(default_factory=dict)
-    """The participant's number of each tournament entry, by entry number."""
+    """The participant's number for each tournament entry sold here, by entry number."""
     sold_entries: set[int] = field(default_factory=set)
     """The numbers of the entries sold on this machine."""
     void_entries: set[int] = field(default_factory=set)
     """The numbers of the entries that were declared void."""
     paid_entries: set[int] = field(default_factory=set)
-    """The entries whose prizes were paid on this machine."""
+    """The numbers of the entries whose prizes were paid on this machine."""
     ending_by_entry_and_round: dict[tuple[int, int], str] = field(default_factory=dict)
-    """How each round ended, by entry and round number."""
+    """How each round ended, by (number of the tournament entry, round number)."""
 
     @property
     def rules(self) -> Tournament:
@@ -93,7 +93,10 @@ class _Tournament:
 
 
 class TournamentAudit:
-    """Checks tournaments entry by entry; ``report_finding`` is called for each entry that the rules do not allow."""
+    """Checks the tournaments in a journal, entry by entry.
+
+    ``report_finding`` is called for each journal entry that the tournament's rules do not allow.
+    """
 
     def __init__(
         self,
@@ -106,11 +109,11 @@ class TournamentAudit:
         """Create the audit.
 
         Args:
-            games: The available definitions.
-            report_finding: Adds a finding about an entry.
-            read_meters: Returns the meters after the entries so far.
-            read_memory: Returns the value stored in the machine's memory under a key, after the entries so far.
-            add_notice: Adds a notice about an entry.
+            games: The available game definitions.
+            report_finding: Is called with a journal entry and the text of a finding about it.
+            read_meters: Returns the meters after the entries checked so far.
+            read_memory: Returns the value that the machine has stored under a key.
+            add_notice: Is called with a journal entry and the text of a notice about it.
         """
         self._read_memory = read_memory
         self._add_notice = add_notice
@@ -120,12 +123,15 @@ class TournamentAudit:
         self._tournament: _Tournament | None = None
         """The tournament whose rules are installed, or None."""
         self._tournament_by_digest: dict[str, _Tournament] = {}
-        """Every tournament whose rules were ever installed, by their SHA-256, because they may be installed again."""
+        """Every tournament whose rules were installed so far, by the SHA-256 of the rules file.
+
+        Rules may be installed again later.
+        """
         self._meters: dict[str, int] | None = None
-        """The meters of games for money when the machine entered the tournament; None outside one."""
+        """The meters of games for money when the machine entered the tournament; None outside a tournament."""
         self._purses: dict[int, Purse] = {}
         self._points_left: dict[int, int] = {}
-        """The points that are left to play with at each position."""
+        """The points left to play with at each position, by position number."""
         self._open_plays: dict[int, _Play] = {}
         self.replayed_games = 0
 
@@ -185,7 +191,10 @@ class TournamentAudit:
         )
 
     def _read_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
-        """Check newly installed rules and store them: the digest must be theirs, and the by-law must allow them."""
+        """Check newly installed tournament rules and store them.
+
+        The digest must be that of the rules, and the by-law must allow the rules.
+        """
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
             digest = hashlib.sha256(record.text.encode()).hexdigest()
             self._report_finding(
@@ -219,7 +228,7 @@ class TournamentAudit:
                 )
 
     def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
-        """Check that an entry is sold only once, for the fee in the rules, and within their limits on participants."""
+        """Check the sale of a tournament entry: once, for the fee in the rules, and within their participant limits."""
         tournament = self._tournament
         if tournament is None:
             return
@@ -252,11 +261,11 @@ class TournamentAudit:
             )
 
     def _check_series(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
-        """Give a notice about an entry sold out of order, or about skipped entry numbers.
+        """Add a notice if a tournament entry was sold out of order, or entry numbers were skipped.
 
-        Entries have one series of numbers for all machines, in the order of sale; staff type them. Skipped
-        numbers are only noted if the tournament has one machine. Gaps between several machines are found when
-        their journals are put together (:mod:`egm.features.tournament.results`).
+        All machines of a tournament use one series of entry numbers, in the order of sale; staff type them.
+        Skipped numbers are only noted if the tournament has one machine. Gaps between several machines are
+        found when their journals are put together (:mod:`egm.features.tournament.results`).
         """
         last = max(tournament.sold_entries, default=0)
         if number < last:
@@ -272,7 +281,10 @@ class TournamentAudit:
             )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
-        """Check that an entry declared void was sold to this participant by this machine, for the refunded fee."""
+        """Check the tournament entry that staff declared void.
+
+        This machine must have sold it to this participant, and the refund must be its fee.
+        """
         tournament = self._tournament
         if tournament is None:
             return
@@ -295,7 +307,7 @@ class TournamentAudit:
         tournament.void_entries.add(record.entry)
 
     def _check_prize(self, entry: StoredEntry, record: entries.PrizePaid) -> None:
-        """Check that the prize of an entry is paid once, to its participant, and not if the entry is void."""
+        """Check that the prize of a tournament entry is paid once, to its participant, and not to a void entry."""
         tournament = self._tournament
         if tournament is None:
             return
@@ -313,7 +325,10 @@ class TournamentAudit:
         tournament.paid_entries.add(record.entry)
 
     def _start_round(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
-        """Check that the rules allow the round to this entry with these points, and derive the stored purse."""
+        """Check that the rules allow this round of the tournament entry with these points.
+
+        Also derive the purse (the stored points and limits of the round) that the journal entry must store.
+        """
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
@@ -382,7 +397,7 @@ class TournamentAudit:
             )
 
     def _check_game(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check that a game is one of the tournament, at its denomination, and starts with the points that are left."""
+        """Check that a game belongs to the tournament, has its denomination, and starts with the points left."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
@@ -470,15 +485,18 @@ class TournamentAudit:
         self._replay(entry, play)
 
     def _move_points(self, position: int, points: int) -> None:
-        """Add ``points`` to the points left at a position; do nothing if these are unknown.
+        """Add ``points`` to the points left at a position; a stake is negative.
 
-        A stake is negative.
+        If the points left are unknown, do nothing.
         """
         if position in self._points_left:
             self._points_left[position] += points
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
-        """Return the purse after a game's start: the first game of a round with a time limit sets the round's end."""
+        """Return the purse (the points and limits of a round) after a game has started.
+
+        The first game of a round with a time limit sets the time at which the round ends.
+        """
         stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.round_minutes or purse.round_end:
             if stored_purse is not None:
@@ -498,7 +516,7 @@ class TournamentAudit:
         return recorded
 
     def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
-        """Replay a game with one more choice, and check that it stakes exactly what the choice costs."""
+        """Replay a game with one more choice of the player, and check that it stakes exactly what the choice costs."""
         play = self._open_plays.get(read_position(entry))
         if play is None:
             return
@@ -509,7 +527,7 @@ class TournamentAudit:
     def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
         """Replay a game up to its last recorded step, and compare the result with the record of that step.
 
-        ``choice`` is the step's record, or None for the first step.
+        ``choice`` is the step's record, or None for the step that starts the game.
         """
         game = play.game
         definition = self._games.find(game.game.id, game.game.digest) if play.can_be_replayed else None
@@ -550,7 +568,7 @@ class TournamentAudit:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
-        """Check that the end of a game books what its outcome pays, and derive the stored purse."""
+        """Check that the end of a game pays the points that its outcome wins, and derive the purse to be stored."""
         position = read_position(entry)
         play, purse = self._open_plays.pop(position, None), self._purses.get(position)
         if play is None or purse is None:
@@ -599,7 +617,7 @@ class TournamentAudit:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
-        """Report a finding unless the entry stores exactly the derived purse."""
+        """Report a finding unless the entry stores exactly ``expected`` as the purse of its position."""
         stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
         if recorded != expected:

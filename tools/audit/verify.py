@@ -1,4 +1,4 @@
-"""The audit of one journal: chain, signatures, balances, meters and games, entry by entry."""
+"""The audit of one journal: hash chain, signatures, balances, meters and games, entry by entry."""
 
 import sys
 import time
@@ -36,7 +36,7 @@ from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
 
 FINDINGS_MAX: Final = 100
-"""The maximum number of findings that are stored; further ones are only counted.
+"""The maximum number of findings that are stored; further findings are only counted.
 
 It also limits the notices: only the last ones are stored.
 """
@@ -46,10 +46,10 @@ _TOTALS_SHOWN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One finding or notice of the audit: the entry that it is about, and its text."""
+    """A finding (something is wrong) or a notice (something to ask about), with the entry that it is about."""
 
     sequence: int
-    """The sequence number of the entry, 0 for the file as a whole."""
+    """The sequence number of the entry; 0 if the finding is about the whole file."""
     id: str
     """The id of the entry."""
     why: str
@@ -58,11 +58,11 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class _KnownHead:
-    """The hash of a journal entry, or its first digits, known from outside the journal."""
+    """The hash of a journal entry, or its first digits, known from outside the journal, such as from a printed slip."""
 
     hash_prefix: str
     source: str
-    """The origin of the hash, for findings."""
+    """Where the hash is known from, as text for findings."""
 
 
 @dataclass(slots=True)
@@ -74,12 +74,12 @@ class AuditReport:
     machine_id: str = ""
     """The machine's serial number, from the journal's first entry."""
     is_key_compared: bool = False
-    """Whether the machine's signing key was compared with a fingerprint obtained independently.
+    """Whether the machine's signing key was compared with a fingerprint obtained outside the journal.
 
-    Otherwise a forger could have signed the journal with another key.
+    If not, a forger could have signed the journal with a different key.
     """
     matching_heads: int = 0
-    """The number of journal heads known from outside that agree with the journal."""
+    """The number of hashes known from outside the journal that agree with its entries."""
     entry_count: int = 0
     """The number of entries checked."""
     checkpoint_count: int = 0
@@ -104,21 +104,24 @@ class AuditReport:
     notice_count: int = 0
     """The number of notices, including those that are not stored."""
     notices: list[AuditFinding] = field(default_factory=list)
-    """The last notices: entries that are not faults but should be questioned; ``notice_count`` counts all of them."""
+    """The last notices; ``notice_count`` counts all of them."""
 
     def add_finding(self, finding: AuditFinding) -> None:
-        """Count a finding; store it unless the maximum number is already stored."""
+        """Count a finding, and store it unless the maximum number of findings is stored already."""
         self.finding_count += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
     def add_notice_if_due(self, entry: StoredEntry) -> None:
-        """Add a notice if the entry is about the memory or the clock; ignore any other entry."""
+        """Add a notice if the entry is about the machine's memory or clock; ignore any other entry."""
         if reason := format_notice(entry):
             self.add_notice(entry, reason)
 
     def add_notice(self, entry: StoredEntry, why: str) -> None:
-        """Count a notice about the entry, and store it; the oldest stored notice is dropped if there are too many."""
+        """Count a notice about the entry, and store it.
+
+        If too many are stored, the oldest is dropped.
+        """
         self.notice_count += 1
         self.notices.append(AuditFinding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
@@ -159,12 +162,12 @@ class Auditor:
         features: Features = FEATURES,
         rules: Iterable[AuditRule] = (),
     ) -> None:
-        """Create an audit with the available ``games``.
+        """Create an audit with the available game definitions ``games``.
 
-        ``heads`` are the hashes of an earlier export, by sequence number. ``witnesses`` are journal heads
-        that were printed or sent while the journal was written, as (sequence, hash or its first digits).
-        ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the
-        entries of added features.
+        ``heads`` are the entry hashes of an earlier export, by sequence number. ``witnesses`` are journal heads
+        that were printed or sent while the journal was written, as (sequence number, hash or its first digits).
+        ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the entries
+        of operator-supplied features.
         """
         self.report = AuditReport()
         self._ledger = Ledger()
@@ -190,9 +193,9 @@ class Auditor:
             self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "a witness"))
         self._seen_heads: set[int] = set()
         self._last_play_taken = 0
-        """The highest number of a play for which an entry id is stored in ``_ids``.
+        """The highest number of a play that occurs in an entry id stored in ``_ids``.
 
-        Plain games up to that number are checked entry by entry, because they might use an id again.
+        Plain games up to this number are checked entry by entry, because they might repeat a stored id.
         """
         self.public_key: bytes | None = None
 
@@ -206,9 +209,9 @@ class Auditor:
     ) -> AuditReport:
         """Check every entry of the journal; return the report.
 
-        ``head`` is the expected sequence number and hash of the last entry, if known from outside. ``jobs``
-        processes replay the plain games; the report does not depend on their number. Raises :class:`JobError`
-        if one of them ends unexpectedly or fails.
+        ``bodies`` are the encoded entries. ``head`` is the expected sequence number and hash of the last entry,
+        if known from outside. ``jobs`` processes replay the plain games; the report does not depend on their
+        number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
         self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
@@ -256,7 +259,10 @@ class Auditor:
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
-        """Complete the report with the machine's state at the end of the journal."""
+        """Add to the report the machine's credit, meters and counts at the end of the journal.
+
+        ``seconds`` is the duration of the audit.
+        """
         report = self.report
         report.duration_seconds = seconds
         report.head_hash = self._ledger.head_hex
@@ -271,7 +277,10 @@ class Auditor:
         )
 
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
-        """Check consecutive entries: runs of plain games as a whole if possible, all other entries one by one."""
+        """Check consecutive encoded entries.
+
+        A run of plain games is checked as a whole if possible, all other entries one by one.
+        """
         at = 0
         for run in runs:
             for body in batch[at : run.batch_index]:
@@ -286,7 +295,7 @@ class Auditor:
     def _can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether a run of plain games fits the entries before it.
 
-        If not, its games are checked entry by entry, which finds what is wrong.
+        If it does not, its games are checked entry by entry, which finds the reason.
         """
         ledger = self._ledger
         try:
@@ -304,7 +313,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add a checked run of plain games to the ledger, to the report, and to the data of the other checks."""
+        """Add a checked run of plain games to the ledger, to the report, and to the data of all other checks."""
         self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
@@ -321,9 +330,9 @@ class Auditor:
         ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
 
     def check_body(self, body: bytes) -> None:
-        """Run all checks on one encoded entry: hash chain, signature, money and game.
+        """Run all checks on one encoded entry.
 
-        An exception that an entry causes becomes a finding about that entry, and the audit continues.
+        An exception that the entry causes becomes a finding about the entry, and the audit continues.
         """
         self.report.entry_count += 1
         try:
@@ -343,7 +352,7 @@ class Auditor:
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _check_entry(self, entry: StoredEntry) -> None:
-        """Run every check on one entry, and add it to the ledger."""
+        """Run every check on one decoded entry, and add the entry to the ledger."""
         transaction, ledger = entry.transaction, self._ledger
         follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
         if not follows or not ledger.sequence:
@@ -371,7 +380,7 @@ class Auditor:
         self.report.add_notice_if_due(entry)
 
     def can_start_game(self, position: int) -> bool:
-        """Return whether the machine's memory allows a position to start a game."""
+        """Return whether a position may start a game, by the machine's stored values."""
         idle = derive_machine_state(self._ledger, position, self.entry_rules.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
@@ -380,11 +389,11 @@ class Auditor:
         return read_meters(self._ledger).values
 
     def read_memory(self, key: str) -> object:
-        """Return the value of a key in the machine's memory after the entries checked so far."""
+        """Return the value that the machine has stored under a key after the entries checked so far."""
         return self._ledger.state.get(key)
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
-        """Add a notice at the first play of a game whose definition is available only from the journal."""
+        """Add a notice at the first game whose definition is available only from the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._available_games.is_only_in_journal(game.id, game.digest):
             text = (
@@ -394,9 +403,9 @@ class Auditor:
             self.report.add_notice(entry, f"{text} with its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
-        """Check that no entry id is used twice.
+        """Check that the entry's id was not used before.
 
-        To save memory, ids that contain their sequence number, and ids of ended games, are not stored.
+        To save memory, ids that contain their own sequence number, and ids of ended games, are not stored.
         """
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
@@ -427,9 +436,9 @@ class Auditor:
             self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
 
     def _find_play_taken(self, tx_id: str) -> int:
-        """Return the number of the play that an entry id belongs to, or 0 for other ids.
+        """Return the number of the play to which an entry id belongs; 0 if it belongs to none.
 
-        The number is the sequence number of the play's first entry.
+        The number of a play is the sequence number of its first entry.
         """
         if not tx_id.startswith("play-"):
             return 0
@@ -437,9 +446,9 @@ class Auditor:
         return parse_root_sequence(tx_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
-        """Check the entry's sequence number and its hash of the previous entry.
+        """Check the entry's sequence number, and that it contains the hash of the previous entry.
 
-        The first entry supplies the public key.
+        The first entry supplies the public key of the machine.
         """
         expected = self._ledger.sequence + 1
         if expected == 1:
@@ -461,7 +470,7 @@ class Auditor:
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_KnownHead"]) -> None:
-        """Report a finding for each externally known hash of this entry that differs from the entry's own hash."""
+        """Report a finding for each hash of this entry known from outside that differs from the entry's hash."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.hash_prefix):
@@ -473,7 +482,7 @@ class Auditor:
                 self.report.matching_heads += 1
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
-        """Check the signature of a checkpoint, and its totals against the ledger."""
+        """Check the signature of a checkpoint entry, and compare its totals with the ledger."""
         self.report.checkpoint_count += 1
         if self.public_key is None:
             self.report_finding(entry, "the checkpoint cannot be checked: entry 1 names no public key")
@@ -517,7 +526,11 @@ class Auditor:
 
 
 def _compare_totals(name: str, derived: Any, signed: Any) -> str:
-    """Return which values of a part of the ledger differ between the audit and a signed checkpoint, as text."""
+    """Return, as text, which values of one part of the ledger differ between the audit and a signed checkpoint.
+
+    ``name`` is the part; ``derived`` and ``signed``, which are known to differ, are its values in the audit and
+    in the checkpoint.
+    """
     if isinstance(derived, Mapping) and isinstance(signed, Mapping):
         keys = sorted(key for key in {*derived, *signed} if derived.get(key) != signed.get(key))
         differences = [

@@ -1,29 +1,29 @@
-"""The table of allowed journal entries: kind of entry -> phase, transfers, counts, state, record, persons.
+"""The audit rules: the required state, transfers, counts, record and persons of each kind of journal entry.
 
-An entry without a matching row is a finding, and so is an entry that a machine could not write in the state
-in which it was. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
-(:mod:`tools.audit.rules.pattern`). The rows are the ``RULES`` of the modules of this package, each about one
+An entry without a matching rule is a finding, and so is an entry that the machine could not write in its state.
+A rule is an :class:`~tools.audit.rules.rule.AuditRule`; its fields are patterns
+(:mod:`tools.audit.rules.pattern`). The rules are the ``RULES`` of the modules of this package, each about one
 subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``, ``wheel``, ``levels``,
 ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``,
 ``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
-value, or depends on what was before it, add a row to its group::
+value, or depends on earlier entries, add a rule to the module of its subject::
 
-    Rule(
-        entry=LAMP_CHANGED,
+    AuditRule(
+        entry_declaration=LAMP_CHANGED,
         state_before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
         record={"on": "$on"},
         state={"lamp": "$on"},  # the same value as in the record
     )
 
-A row of an entry that starts something (reserves or moves money, or creates a storage key) lists in
-``allowed_states`` the machine states in which it is allowed; EVERYWHERE if it records a fact that can occur
-in any state.
+A rule for an entry that starts something (reserves or moves money, or creates a storage key) lists in
+``allowed_states`` the machine states in which the entry is allowed; ``ALL_STATES`` if the entry records a fact
+that can occur in any state.
 
-Unless the row says otherwise, an entry's id must be one that the journal newly gives to an entry of this
-kind. A value that occurs in two fields gets one name, so that neither can be altered alone. Several rows of
-one kind are alternatives.
+Unless the rule says otherwise, the entry's id must be the one that a journal gives to a new entry of this kind.
+If a value occurs in two fields, use one name for both, so that a change of only one of them is found. Several
+rules for one kind are alternatives.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,9 +50,9 @@ def list_rules(
 ) -> tuple[AuditRule, ...]:
     """Return the audit rules for all declared journal entries.
 
-    ``added_rules`` are those of features that were added to the machine. A declared entry without a rule of its
-    own gets the default rule: it must move no money, and its id must be one that the journal newly gives to an
-    entry of this kind. It is not compared with earlier entries.
+    ``added_rules`` are those of operator-supplied features. A declared entry without a rule of its own gets the
+    default rule: it must move no money, and its id must be the one that a journal gives to a new entry of this
+    kind. It is not compared with earlier entries.
     """
     written_rules = (*_WRITTEN_RULES, *added_rules)
     ids_with_rule = {id(rule.entry_declaration) for rule in written_rules}
@@ -77,7 +77,7 @@ RULES_BY_KIND: Final = group_by_kind(RULES)
 
 
 def find_rules(kind: str) -> tuple[AuditRule, ...]:
-    """Return the audit rules for a kind of entry, in the order they are tried; empty for an unknown kind."""
+    """Return the audit rules for a kind of entry, in the order in which they are tried; empty for an unknown kind."""
     return RULES_BY_KIND.get(kind, ())
 
 

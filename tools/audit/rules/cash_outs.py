@@ -53,7 +53,7 @@ _REMAINDER_KEY: Final = "cash_out_goes_on"
 
 
 def _find_restricted_pool(scope: CheckContext) -> int:
-    """Return the pool id of the restricted credit that is cashed out, or 0 for other credit."""
+    """Return the pool id (the promotion) of the restricted credit that the entry cashes out; 0 for other credit."""
     terms = scope.record_before(RestrictedTerms, "restricted")
     return terms.restricted_pool if scope["credit"] == "restricted" and terms is not None else 0
 
@@ -74,7 +74,7 @@ def _check_validation_ring(scope: CheckContext) -> None:
 
 
 def _check_printed_ticket(scope: CheckContext) -> None:
-    """Check that the ticket being printed belongs to the open cash-out and has its language.
+    """Check that the ticket to be printed belongs to the open cash-out and has the cash-out's language.
 
     Test tickets and slips are not checked.
     """
@@ -90,7 +90,11 @@ def _check_printed_ticket(scope: CheckContext) -> None:
 
 
 def _derive_dispensed_coins(scope: CheckContext) -> Any:
-    """Return the transfers for dispensed coins: all leave the hopper, and at most the owed amount leaves the credit."""
+    """Return the transfers for coins that the hopper has dispensed.
+
+    All of them leave the hopper. At most the amount owed leaves the player's credit. The list is empty if no
+    coin was dispensed.
+    """
     payout = scope.record_before(DispensedCoins, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
     if payout is None or not counted_cents:
@@ -102,7 +106,10 @@ def _derive_dispensed_coins(scope: CheckContext) -> Any:
 
 
 def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
-    """Return the progress of the open cash-out in coins after ``paid_cents`` more: owed at its start, and paid."""
+    """Return the amount owed at the start of the open cash-out in coins, and the amount paid.
+
+    The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet.
+    """
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise PatternMismatch("no cash-out was open before this entry")
@@ -114,9 +121,9 @@ def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
 
 
 def _derive_remainder(scope: CheckContext) -> Any:
-    """Return the remainder that the entry must store for the next payout method; ABSENT if it stores none.
+    """Return the unpaid amount of a cash-out that the entry must store for the next payout method.
 
-    Entries of earlier versions stored true in place of the amount.
+    Return ABSENT_VALUE if the entry stores none, and true if it stores true, as earlier versions did.
     """
     if format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state:
         return ABSENT_VALUE
@@ -131,9 +138,9 @@ def _derive_remainder(scope: CheckContext) -> Any:
 
 
 def _derive_remainder_after_coins(scope: CheckContext) -> Any:
-    """Return the unpaid remainder after the coins of an abandoned payout, or ABSENT if nothing remains.
+    """Return the unpaid amount that must be stored after the coins of an abandoned payout were booked.
 
-    Earlier versions did not record it.
+    Return ABSENT_VALUE if nothing remains, or if an entry of an earlier version recorded no such amount.
     """
     payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None or (
@@ -150,7 +157,10 @@ def _derive_remainder_after_coins(scope: CheckContext) -> Any:
 
 
 def _derive_remainder_after_void(scope: CheckContext) -> Any:
-    """Return the unpaid remainder of an abandoned payout that dispensed no coin, or ABSENT for any other payout."""
+    """Return the unpaid amount that must be stored after an abandoned coin payout dispensed no coin.
+
+    Return ABSENT_VALUE for any other payout.
+    """
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
         return ABSENT_VALUE
@@ -161,9 +171,9 @@ def _derive_remainder_after_void(scope: CheckContext) -> Any:
 
 
 def _is_remainder_outdated(scope: CheckContext) -> bool:
-    """Return whether the stored remainder of an unfinished cash-out differs from the credit on the machine.
+    """Return whether the stored unpaid amount of a cash-out differs from the player's credit.
 
-    Entries of earlier versions stored true in place of the amount. Such a remainder is outdated if the credit is 0.
+    Entries of earlier versions stored true in place of the amount. It is outdated if the credit is 0.
     """
     if scope.value_before(_REMAINDER_KEY) is True:
         return not sum_money_cents(scope)
@@ -172,7 +182,10 @@ def _is_remainder_outdated(scope: CheckContext) -> bool:
 
 
 def _check_recorded_coins(scope: CheckContext) -> None:
-    """Check the amounts in coins recorded for an abandoned payout; earlier versions recorded none."""
+    """Check the amounts owed and paid that the entry records for an abandoned coin payout.
+
+    Earlier versions recorded none.
+    """
     payout = scope.record_after(DispensedCoins, "coins_gone")
     expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.coin_payout not in {None, expected}:

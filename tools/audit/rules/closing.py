@@ -1,6 +1,6 @@
 """The audit rules for the closing time of tables: who announces it, and how many more rounds a table may start.
 
-The check of a round (:func:`check_table_is_open`) belongs to the entry that starts a game.
+:func:`check_table_is_open` is a check of the entry that starts a game.
 """
 
 import zlib
@@ -22,9 +22,9 @@ _CLOSING_KEY: Final = "tables_closing"
 
 
 def check_table_is_open(scope: CheckContext) -> None:
-    """Check that a game does not start a further round at a table that has closed.
+    """Check that the game does not start another round at a table that has closed.
 
-    After the announced closing time, a table may start a fixed number of last rounds. Raises
+    After the announced closing time, each table may start a fixed number of last rounds. Raises
     :class:`PatternMismatch`.
     """
     announced = scope.value_before(_CLOSING_KEY)
@@ -50,10 +50,10 @@ def check_table_is_open(scope: CheckContext) -> None:
 
 
 def _is_table(scope: CheckContext, digest: str) -> bool:
-    """Return whether the stored game definition with this digest is a table game, with betting spots.
+    """Return whether the game definition stored under this digest is a table game with betting spots.
 
-    The wheel of a slot machine has several bets too, but no betting spots. A text that cannot be read is
-    reported by another check.
+    The wheel of a slot machine takes several bets too, but has no betting spots. A definition that cannot be
+    read gives False; another check reports it.
     """
     key = f"{PlayKey.DEFINITION}{digest}"
     stored_text = scope.value_after(key) or scope.value_before(key)

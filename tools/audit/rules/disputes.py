@@ -1,7 +1,8 @@
-"""The audit rules for disputed amounts: money whose whereabouts are unknown until staff rule on it.
+"""The audit rules for disputed amounts: money of which only staff can decide whether the player is owed it.
 
-A dispute is opened by the entry that closes the disputed transaction, with the bounds of the amount, and
-ended by one ruling within them (:mod:`egm.money.disputed`).
+For example, a bill was lost in the acceptor. The entry that closes the interrupted transaction opens the
+dispute and states the smallest and the largest amount that may be owed. One ruling of staff between these
+bounds ends it (:mod:`egm.money.disputed`).
 """
 
 from dataclasses import replace
@@ -31,9 +32,9 @@ from tools.audit.rules.rule import AuditRule
 
 
 def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
-    """Return the dispute about money that the entry opens, or None.
+    """Return the dispute that the checked entry opens, or None if it opens none.
 
-    Raises :class:`PatternMismatch` if its data is not valid.
+    Raises :class:`PatternMismatch` if the dispute's data is not valid.
     """
     prefix = format_storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
@@ -56,7 +57,10 @@ def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
 
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
-    """Return the fields of a dispute that must also be in the record of the entry which opens it."""
+    """Return the fields of a dispute that the record of the entry which opens it must repeat.
+
+    Empty fields are left out.
+    """
     fields = {
         "id": dispute.id,
         "device": dispute.device,
@@ -70,7 +74,8 @@ def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
 def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
     """Check the dispute that the entry opens, if any.
 
-    The entry's record must repeat its fields, and the stored fields must have the values ``expected``.
+    The entry's record must repeat the dispute's fields. In the machine's memory, the fields named in
+    ``expected`` must have the values given there.
     """
     dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("dispute")
     if (dispute is None) != (recorded is None):
@@ -94,7 +99,8 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
 def check_disputed_paper(scope: CheckContext) -> None:
     """Check the dispute about a lost bill or ticket.
 
-    At most its amount may be owed; nothing for a ticket of restricted credit.
+    The largest amount that may be owed is the amount of the bill or ticket; 0 for a ticket of restricted
+    credit.
     """
     kind = scope["held_source"].rpartition(":")[2] if "number" in scope.bound_values else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
@@ -112,7 +118,7 @@ def check_disputed_paper(scope: CheckContext) -> None:
 
 
 def check_disputed_ticket(scope: CheckContext) -> None:
-    """Check the dispute about a ticket in the cash box that this machine could no longer redeem."""
+    """Check the dispute about a ticket that lies in the cash box although this machine could not redeem it."""
     restricted = scope["held_source"].endswith(":restricted")
     _check_opened_dispute(
         scope,
@@ -132,7 +138,7 @@ def check_disputed_coins(scope: CheckContext) -> None:
 
 
 def check_disputed_print(scope: CheckContext) -> None:
-    """Check the dispute about the open cash-out's ticket, which may or may not have been printed."""
+    """Check the dispute about the ticket of the open cash-out, which may or may not have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
@@ -158,7 +164,7 @@ def check_disputed_print(scope: CheckContext) -> None:
 
 
 def _check_dispute_entry(scope: CheckContext) -> None:
-    """Check an entry that does nothing but open a dispute: record and memory must state the same dispute."""
+    """Check an entry that only opens a dispute: its record and the stored dispute must be the same."""
     dispute = read_opened_dispute(scope)
     if (
         dispute is None
@@ -182,9 +188,9 @@ def _check_dispute_entry(scope: CheckContext) -> None:
 
 
 def _compute_coin_dispute(scope: CheckContext, dispute: DisputedAmount) -> DisputedAmount:
-    """Return the dispute with the amount of the coins of an abandoned payout that may or may not have left the hopper.
+    """Return ``dispute`` with the amount of an abandoned coin payout whose coins may have left the hopper.
 
-    That amount is reserved, and is the most that may be owed.
+    That amount is reserved, and it is the largest amount that may be owed.
     """
     payout = scope.record_before(DispensedCoins, "coins_gone")
     if payout is None:
@@ -203,9 +209,9 @@ def _compute_coin_dispute(scope: CheckContext, dispute: DisputedAmount) -> Dispu
 
 
 def _derive_dispute_transfers(scope: CheckContext) -> Any:
-    """Return the transfers of an entry that only opens a dispute.
+    """Return the transfers that an entry which only opens a dispute must make.
 
-    It sets the disputed amount aside, or takes coins that left the hopper without an order out of the
+    It either reserves the disputed amount, or removes coins that left the hopper without an order from the
     hopper's stock.
     """
     if scope.entry.phase is Phase.RESERVE:
@@ -221,9 +227,10 @@ def _derive_dispute_transfers(scope: CheckContext) -> Any:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
-    """Return the open dispute that the entry releases.
+    """Return the open dispute named by the entry, whose reserved amount the entry releases.
 
-    Raises :class:`PatternMismatch` if none is open, or the stored ruling is about another one.
+    Raises :class:`PatternMismatch` if no such dispute is open, or the stored ruling is about a different
+    dispute.
     """
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
@@ -240,7 +247,10 @@ def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
 
 
 def _check_ruling(scope: CheckContext) -> None:
-    """Check a ruling on a disputed amount: an open dispute, an amount within its bounds, the state changes."""
+    """Check a ruling on a disputed amount.
+
+    The dispute must be open, the amount must be between its bounds, and the entry must store the right changes.
+    """
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
@@ -317,7 +327,7 @@ def _check_ruling(scope: CheckContext) -> None:
 def _derive_state_after_print_ruling(
     scope: CheckContext, dispute: DisputedAmount, cents: int
 ) -> dict[str, Any]:
-    """Return the state changes that a ruling on a ticket of unknown print result requires."""
+    """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return decided if dispute.is_about_printed_ticket else {}
@@ -326,14 +336,14 @@ def _derive_state_after_print_ruling(
 def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
     """Return whether the ruling redeems the disputed ticket.
 
-    It does not if the cage has already paid the ticket: then the operator pays the amount.
+    It does not if the cashier's cage has already paid the ticket: then the operator bears the amount.
     """
     by_ticket = bool(dispute.masked_ticket_number) and not dispute.is_about_printed_ticket
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _derive_ruling_payment(scope: CheckContext) -> Any:
-    """Return the transfers of a ruling that pay the disputed amount, or book it as retained."""
+    """Return the transfers with which a ruling pays the disputed amount or books it as kept by the operator."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket
@@ -356,7 +366,7 @@ def _derive_ruling_payment(scope: CheckContext) -> Any:
 
 
 def _check_release(scope: CheckContext) -> None:
-    """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
+    """Check that the stored ruling is about the dispute whose reserved credit the entry releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if (

@@ -1,4 +1,4 @@
-"""Facts that the audit collects from the entries so far: about staff, and about the time since the last power-up."""
+"""What the audit has learned from the entries so far: about staff, and about the time since the last power-up."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -36,66 +36,74 @@ _OFFER_CHANGE_KINDS: Final = frozenset(
 
 
 def read_position(entry: StoredEntry) -> int:
-    """Return the number of an entry's player position."""
+    """Return the player position that an entry names; 1 if it names none."""
     position = entry.transaction.dims.get("position", 1)
     return position if type(position) is int else 1
 
 
 class Facts:
-    """Facts collected from earlier entries of the journal. Every entry updates them, even one with findings."""
+    """What the audit has learned from the journal's earlier entries; every entry updates it, even one with findings."""
 
     def __init__(self, keys: StorageKeys = FEATURES.storage_keys) -> None:
         self.keys = keys
-        """The declared storage keys of the machine's memory."""
+        """The storage keys that the machine's features declare."""
         self.roles_by_staff_number: dict[str, str] = {}
-        """The staff enrolled in this journal: the role of each, by staff number."""
+        """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
         self.journal_tag = ""
-        """The journal tag, which is the last part of each id created in this journal."""
+        """The journal tag: the random last part of each id created in this journal, which identifies the journal."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
         self.original_reservation_kinds: dict[str, str] = {}
-        """For each reservation that a memory clear carried over, by id: the kind of entry that originally made it."""
+        """The kind of the entry that made each reservation carried over by a memory clear, by reservation id."""
         self.closed_claims: dict[str, ClaimRecord] = {}
-        """The paid and closed hits of linked levels, by the id of their claim."""
+        """The claims to hits of linked progressive levels that were paid or closed, by claim id."""
         self.entries_name_position: bool | None = None
-        """Whether entries since the last power-up name their player position; None until one has shown it."""
+        """Whether the entries since the last power-up name a player position; None before the first of them."""
         self.cached_states: dict[tuple[int, bool], State] = {}
-        """The cached machine state of each position, by position and whether the first position has an open game.
+        """The machine state of each position as last derived.
 
-        Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`.
+        The key is (position, whether position 1 has an open game). Of what
+        :func:`tools.audit.rules.states.derive_machine_state` reads, plain games without tables change only
+        that. Any other entry clears the cache.
         """
         self.last_idle_times: dict[int, datetime] = {}
-        """The last time at which the machine's memory showed each position as idle."""
+        """The time of the last entry before which each position was idle, by position."""
         self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
         self.positions_with_conversion: set[int] = set()
-        """The positions whose nonrestricted credit was converted to cashable credit, so that a cash-out must follow."""
+        """The positions whose credit was just converted from nonrestricted to cashable.
+
+        The next entry of such a position must be a cash-out.
+        """
         self.tables_played: set[tuple[str, int]] = set()
-        """The table games played since the last power-up, by definition digest and denomination."""
+        """The table games played since the last power-up, as (definition digest, denomination in minor units)."""
         self.changed_tables: set[tuple[str, int]] = set()
-        """The table games whose bets were returned since the last power-up because the game changed."""
+        """The table games whose bets were returned since the last power-up because the table had changed.
+
+        Each is (definition digest, denomination in minor units).
+        """
         self.smallest_stake_cents: int | None = None
-        """The smallest stake of a game since the games on offer last changed; None before the first game."""
+        """The smallest stake of a game since the offered games last changed; None before the first game."""
         self.taxable_min_cents: int | None = None
         """The smallest hand-pay since the last power-up that was recorded as taxable."""
         self.untaxed_max_cents = 0
         """The largest hand-pay since the last power-up that was recorded as not taxable."""
         self.last_rounds: dict[str, set[str]] = {}
-        """The rounds that each table has started since the announced closing time.
+        """The ids of the rounds that each table has started since the announced closing time, by table id.
 
-        A table is identified by its definition's digest, and also by the position if it is not shared.
+        The table id is the digest of the definition, with the position added if the table is not shared.
         """
         self.last_game_start_times: dict[int, datetime] = {}
-        """The time of the entry that started the last game of each position that plays tables."""
+        """The time of the last game start of each position that plays table games, by position."""
         self._closing_time: datetime | None = None
         self.has_player_session: bool | None = None
-        """Whether games since the last power-up are counted in a player session; None until one has shown it."""
+        """Whether games since the last power-up are counted in a player session; None before the first such game."""
 
     def is_serial(self, value: object) -> bool:
         """Return whether the value is the machine's serial number.
 
-        If none is known yet, the value is stored as the machine's.
+        The first text given is stored as the serial number.
         """
         if type(value) is not str:
             return False
@@ -105,7 +113,7 @@ class Facts:
     def is_staff(self, value: object) -> bool:
         """Return whether the value is the number of a member of staff who is not disabled.
 
-        If the journal records no staff, any text is accepted.
+        If the journal has not recorded any staff yet, any text is accepted.
         """
         is_enabled_number = type(value) is str and value not in self.disabled_staff
         return is_enabled_number and (value in self.roles_by_staff_number or not self.roles_by_staff_number)
@@ -117,7 +125,7 @@ class Facts:
     def has_permission(self, person: str, permission: Permission) -> bool:
         """Return whether the role of a member of staff includes the permission.
 
-        True if the journal records no role for them.
+        Return True if the journal records no role for this person.
         """
         role = self.roles_by_staff_number.get(person)
         return role is None or permission in find_permissions(Role(role))
@@ -155,9 +163,10 @@ class Facts:
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _follow_conversion(self, entry: StoredEntry) -> None:
-        """Track conversions of nonrestricted to cashable credit, after which a cash-out must follow.
+        """Store or clear that a position's credit was converted to cashable, after which a cash-out must follow.
 
-        A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
+        The cash-out is not required after an entry about a fault or a power-up, which explains why it is
+        missing.
         """
         if entry.kind == CREDIT_CONVERTED.kind:
             self.positions_with_conversion.add(read_position(entry))
@@ -167,7 +176,7 @@ class Facts:
             self.positions_with_conversion.discard(read_position(entry))
 
     def _follow_game_starts(self, entry: StoredEntry) -> None:
-        """Track when games start, the announced closing time of the tables, and the rounds that start after it.
+        """Store the times of game starts, the announced closing time of tables, and the rounds started after it.
 
         An entry that cannot be read is ignored: its rule reports what is wrong.
         """
@@ -188,7 +197,7 @@ class Facts:
 
     @staticmethod
     def name_round(entry: StoredEntry) -> tuple[str, str]:
-        """Return an id of the table where an entry starts a game, and the id of the game's round."""
+        """Return (table id, round id) for an entry that starts a game at a table."""
         record = read_details(entry)
         digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
         if round_id:
@@ -196,7 +205,7 @@ class Facts:
         return f"{digest}/{read_position(entry)}", str(record["play_id"])
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
-        """Store which table games were played or had bets returned, and the stake of a game start."""
+        """Store which table games were played or had their bets returned, and the stake of a game that starts."""
         if kind in {PLAY_START, TABLE_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
@@ -206,25 +215,31 @@ class Facts:
                 self.changed_tables.add(table)
 
     def record_stake(self, cents: int) -> None:
-        """Store the stake of a game if it is the smallest since the games on offer last changed."""
+        """Store the stake of a game if it is the smallest since the offered games last changed."""
         if cents and (self.smallest_stake_cents is None or cents < self.smallest_stake_cents):
             self.smallest_stake_cents = cents
 
     def record_handpay(self, worth_cents: int, *, taxable: bool) -> None:
-        """Store a hand-pay as evidence of the tax limit: below the limit if not taxable, else at or above it."""
+        """Store a hand-pay as evidence of the tax limit.
+
+        A hand-pay that is not taxable is below the limit; a taxable one is at or above it.
+        """
         if not taxable:
             self.untaxed_max_cents = max(self.untaxed_max_cents, worth_cents)
         elif self.taxable_min_cents is None or worth_cents < self.taxable_min_cents:
             self.taxable_min_cents = worth_cents
 
     def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
-        """Return whether a hand-pay's tax status agrees with earlier hand-pays, which have the same tax limit."""
+        """Return whether a hand-pay's tax status agrees with earlier hand-pays under the same tax limit."""
         if taxable:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
     def _update_staff(self, change: str, record: Any) -> None:
-        """Update the staff and their roles with an entry about staff; ``change`` is its kind without ``staff.``."""
+        """Update the staff and their roles from an entry about staff.
+
+        ``change`` is the entry's kind without ``staff.``.
+        """
         if change in {"carried", "renewed"}:
             roles = record.get("people", {})
             self.roles_by_staff_number = {

@@ -63,9 +63,9 @@ POOL_MOVE: Final = ExpectedTransfer(
 
 
 def _check_claims_of_hits(scope: CheckContext) -> None:
-    """Check that the entry makes a claim for each hit of a linked level, and for no other.
+    """Check that the entry stores one claim for each hit of a linked level, and no other claim.
 
-    Hits of levels broadcast by a host must be stored as wins to be reported to the host.
+    A hit of a level broadcast by a host must instead be stored as a win to be reported to the host.
     """
     is_start = scope.entry.kind == PLAY_START
     hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
@@ -96,7 +96,10 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
 
 
 def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
-    """Yield (key, record) for each record the entry stores under keys with this prefix."""
+    """Yield (storage key, record) for each value that the entry stores under a key with this prefix.
+
+    ``kind`` is the class of the records.
+    """
     for key, value in scope.entry.state.items():
         if key.startswith(prefix):
             yield key, parse_record(kind, value, f"state.{key}")
@@ -105,7 +108,7 @@ def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Ite
 def _derive_wager_transfers(scope: CheckContext) -> Any:
     """Return the transfers of a game's stake by kind of credit, followed by its contributions to progressive levels.
 
-    The contributions are taken from the entry, because the audit of levels derives them.
+    The contributions are taken from the entry, because the audit of levels recomputes them.
     """
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
@@ -117,17 +120,17 @@ def _derive_wager_transfers(scope: CheckContext) -> Any:
 
 
 def _compute_raise_cents(scope: CheckContext) -> int:
-    """Return the stake that a player's choice adds, in minor units, as the entry's transfers state it.
+    """Return the stake that the player's choice adds, in minor units, according to the entry's transfers.
 
-    Whether it is the right one is checked by :mod:`tools.audit.games`.
+    :mod:`tools.audit.games` checks whether the amount is right.
     """
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
 def _derive_raise_transfers(scope: CheckContext) -> Any:
-    """Return the transfers of a stake added by a choice, by kind of credit, followed by progressive hits.
+    """Return the transfers of a stake added by a choice, by kind of credit, then those of progressive hits.
 
-    The hits are taken from the entry, because the audit of levels derives them.
+    The hits are taken from the entry, because the audit of levels recomputes them.
     """
     levels = [
         (t.source, t.target, t.amount_cents)
@@ -138,7 +141,7 @@ def _derive_raise_transfers(scope: CheckContext) -> Any:
 
 
 def _check_raise_counted(scope: CheckContext) -> None:
-    """Check that the stake added by a choice is counted as wagered in the player's session."""
+    """Check that the player's session counts the stake added by a choice as wagered."""
     cents = _compute_raise_cents(scope)
     require_stored_value(
         "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT_VALUE
@@ -201,18 +204,18 @@ _CLAIMS_PATTERN: Final = {
 
 
 def _require_removed(key: str, scope: CheckContext) -> Any:
-    """Return None if the memory has a value under ``key``, which the entry must then delete; otherwise ABSENT."""
+    """Return None (the entry must delete the key) if the memory has a value under ``key``, else ABSENT_VALUE."""
     return ABSENT_VALUE if scope.value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
     """Return the check of the claims to linked levels that the end of a game closes.
 
-    Each claim must be one of the game and be closed with this payment method.
+    Each claim must belong to the game and must be closed with this payment method.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that each closed claim changes only in its payment method, and that no award is awaited any more."""
+        """Check that each closed claim changes only in its payment method, and that the game waits for no award."""
         for key in ("awaiting_award", "undecided"):
             require_stored_value(key, partial(_require_removed, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
@@ -244,8 +247,8 @@ _SESSION_COUNTS_WIN: Final = require_stored_value(
 def _derive_double_up_transfers(scope: CheckContext) -> Any:
     """Return the transfers of all double-up stakes of a game.
 
-    Each stake is credited as a win and then wagered. The first is the game's own win, each further one that
-    of the double-up before it.
+    Each stake is first credited as a win and then wagered. The first one is the win of the game; each further
+    one is the win of the previous double-up.
     """
     credit = scope.format_credit_account("cashable")
     return [
@@ -259,20 +262,26 @@ def _derive_double_up_transfers(scope: CheckContext) -> Any:
 
 
 def _derive_result_count(scope: CheckContext) -> Any:
-    """Return the result counter for a game settled by hand: won if the entry moves money, else pushed or lost."""
+    """Return the counter for the result of a game that is paid by hand.
+
+    It is games won if the entry moves money, else games pushed if stakes were returned, else games lost.
+    """
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
 def _list_slip_pools(scope: CheckContext) -> str:
-    """Return the names of the progressive pools that the entry pays, separated by commas, as on the slip."""
+    """Return the names of the progressive pools that the entry pays, separated by commas, as on the hand-pay slip."""
     pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in pools if name)
 
 
 def _derive_handpay(scope: CheckContext) -> Any:
-    """Return the hand-pay owed at the end of a game: money, prizes in kind, and the pools of its progressive levels."""
+    """Return the hand-pay that the entry at the end of a game must store.
+
+    It has the money won, the prizes in kind, and the pools of the progressive levels that are paid.
+    """
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
     prizes = any(t.source.startswith("prizes:") for t in transfers)

@@ -1,4 +1,7 @@
-"""The audit rules for payments and decisions of staff: hand-pays, complements, unclaimed money, forfeits."""
+"""The audit rules for payments and decisions of staff: hand-pays, complements, unclaimed money, forfeits.
+
+A complement is the part of a win that the machine did not pay and staff pay by hand.
+"""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -57,12 +60,15 @@ def _read_pending_handpay(scope: CheckContext) -> HandpayRecord:
 
 
 def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
-    """Return those fields of the hand-pay record that have one of the given names, as JSON."""
+    """Return the fields of the hand-pay record with these names, as JSON."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
 def _derive_slip(scope: CheckContext) -> Any:
-    """Return the expected record of a paid hand-pay (its slip), with the data of the form if one was filled in."""
+    """Return the expected record of a paid hand-pay, which is also its slip.
+
+    It includes the data of the payment form if staff filled one in.
+    """
     handpay, record = _read_pending_handpay(scope), scope.record
     form = handpay.filled_form
     form_persons = [] if form is None else list(form.persons)
@@ -92,7 +98,10 @@ def _derive_slip(scope: CheckContext) -> Any:
 
 
 def _check_tax_status(scope: CheckContext) -> bool:
-    """Return whether the hand-pay's tax status agrees with earlier hand-pays, and store it for later checks."""
+    """Return whether the hand-pay's tax status agrees with earlier hand-pays.
+
+    Also store the hand-pay for the check of later ones.
+    """
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
     scope.facts.record_handpay(worth_cents, taxable=taxable)
@@ -100,7 +109,7 @@ def _check_tax_status(scope: CheckContext) -> bool:
 
 
 def _derive_exchanged_handpay(scope: CheckContext) -> Any:
-    """Return the hand-pay in money that replaces a hand-pay with prizes in kind."""
+    """Return the hand-pay in money that replaces the pending hand-pay with prizes in kind."""
     handpay = _read_pending_handpay(scope)
     return to_json(
         replace(
@@ -115,7 +124,10 @@ def _derive_exchanged_handpay(scope: CheckContext) -> Any:
 
 
 def _derive_unclaimed_record(scope: CheckContext) -> Any:
-    """Return the expected record of an unclaimed hand-pay: its transfers to unclaimed accounts, and the ruling."""
+    """Return the expected record of a hand-pay that nobody claimed.
+
+    It has the transfers to the accounts of unclaimed money and prizes, and the ruling of staff.
+    """
     reservation, handpay = scope.reservation, _read_pending_handpay(scope)
     if reservation is None:
         raise PatternMismatch("ref: no reservation of the unclaimed hand-pay is open")
@@ -142,10 +154,7 @@ def _list_unclaimed_transfers(scope: CheckContext) -> Any:
 
 
 def _derive_returned_remainder(scope: CheckContext) -> Any:
-    """Return the stored remainder of a cash-out after its hand-pay was returned.
-
-    Earlier versions stored true.
-    """
+    """Return the unpaid amount of a cash-out that must be stored after its hand-pay was returned to the credit."""
     handpay = _read_pending_handpay(scope)
     return to_json(
         CashOutRemainder(
@@ -155,7 +164,7 @@ def _derive_returned_remainder(scope: CheckContext) -> Any:
 
 
 def _derive_requested_handpay(scope: CheckContext) -> Any:
-    """Return the hand-pay with the payment method the player now requests.
+    """Return the pending hand-pay with the payment method that the player now requests.
 
     Raises :class:`PatternMismatch` if the hand-pay already has that method.
     """
@@ -355,7 +364,7 @@ _HANDPAY_RULES: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _derive_forfeit_details(scope: CheckContext) -> Any:
-    """Return the expected details of a forfeit: the ruling in the record, and the forfeited hand-pay."""
+    """Return the expected details of a forfeit: the ruling in the record, and the hand-pay that is forfeited."""
     record, handpay_fields = (
         scope.record,
         _select_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),

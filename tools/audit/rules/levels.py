@@ -1,6 +1,6 @@
 """The audit rules for progressive levels, their hits and claims.
 
-The amounts are checked elsewhere: :mod:`tools.audit.levels` derives them.
+The amounts are checked elsewhere: :mod:`tools.audit.levels` recomputes them.
 """
 
 from dataclasses import replace
@@ -60,14 +60,14 @@ _MYSTERY_PRIZE_PATTERN: Final = {
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check of an entry that closes a progressive hit by ``ruling``.
+    """Return the check of an entry that pays or declines a progressive prize; ``ruling`` says which.
 
-    If the prize is held because it is unproved, the stored ruling must be the same one; otherwise the prize
-    must be proved.
+    If an unproved prize is held for the claim, staff must have stored the same ruling about it, and the entry
+    must remove it. Otherwise the prize must be proved, and cannot be declined.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the entry agrees with the stored ruling if an unproved prize is held for the claim."""
+        """Check the entry against the held prize of its claim and the stored ruling on that prize."""
         key = f"held:{scope['claim']}"
         held_prize = (
             None if (data := scope.ledger.state.get(key)) is None else parse_record(HeldPrize, data, key)
@@ -103,7 +103,10 @@ _HAS_NO_HITS: Final = require(
 
 
 def _check_held_prize(scope: CheckContext) -> None:
-    """Check that an unproved mystery prize, held until staff rule on it, is stored as the record states it."""
+    """Check that a mystery prize held until staff rule on it is stored as the record states it.
+
+    A prize is held if the controller has not proved that it was won.
+    """
     expected = {"claim": scope["claim"], **scope["kept"]}
     if not is_json_equal(scope.record, expected):
         raise PatternMismatch(
@@ -115,7 +118,7 @@ def _check_held_prize(scope: CheckContext) -> None:
 def _check_ruling(scope: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
-    It is about the amount of a hit of this machine's game, or about whether a mystery prize was won.
+    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won.
     """
     record, memory = scope.record, scope.ledger.state
     claim = record["claim"]
@@ -164,7 +167,7 @@ def _check_ruling(scope: CheckContext) -> None:
 
 
 def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
-    """Return the pattern of the stored claim of a mystery prize that is paid by this payment method."""
+    """Return the pattern of the stored claim of a mystery prize that is paid by ``payment_method``."""
     return {
         **_CLAIM_PATTERN,
         "mystery": True,
@@ -177,7 +180,7 @@ def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
 
 
 def _derive_lost_paid_hits(scope: CheckContext) -> dict[str, Any]:
-    """Return, by storage key, a pool's paid hits that the controller's recorded count does not include."""
+    """Return the paid hits of a pool that the controller's count of paid hits does not include, by storage key."""
     return {
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in scope.facts.closed_claims.items()

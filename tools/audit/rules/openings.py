@@ -1,4 +1,4 @@
-"""The audit rules for interventions, the work done in them, and printed slips.
+"""The audit rules for interventions (logged work of staff at the machine), and for printed slips.
 
 Such work is the withdrawal of the cabinet stand (the locked lower part with the coin drop box), a fill of the
 hopper, and the count of a cash box.
@@ -36,8 +36,8 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 def _check_collection(scope: CheckContext) -> None:
     """Check what the start of an intervention stores about a collection of the cash boxes.
 
-    If it is a collection, it stores each box's meter now and at the previous collection. Any other work
-    stores nothing.
+    If the work is a collection, the entry must store each box's meter now and at the previous collection. For
+    any other work it must store nothing.
     """
     intervention: Any = scope.value_before("intervention")
     if intervention["kind"] != "collection":
@@ -65,7 +65,11 @@ _is_slip = require(
 
 
 def _check_box_count(scope: CheckContext) -> None:
-    """Check the entry of a cash box count: the box was not counted before; metered amount and difference are right."""
+    """Check an entry about a counted cash box.
+
+    The box must not have been counted before for this collection. The metered amount and the difference must be
+    right.
+    """
     collection, record = scope["last"], scope.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]

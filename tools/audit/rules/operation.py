@@ -34,9 +34,9 @@ from tools.audit.rules.rule import AuditRule, Check
 
 
 def _has_failed(scope: CheckContext) -> bool:
-    """Return whether the random number generator or a self-test had failed before the entry.
+    """Return whether, before the entry, the random number generator or a self-test had failed.
 
-    True for journals of earlier versions, which also restarted a working generator.
+    Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
     return (
         PlayKey.RESIDUAL not in scope.ledger.state
@@ -45,9 +45,9 @@ def _has_failed(scope: CheckContext) -> bool:
 
 
 def _is_gaming_day(scope: CheckContext) -> bool:
-    """Return whether the gaming day that a power-up records is valid.
+    """Return whether the gaming day (time zone and hour of change) that a power-up records is valid.
 
-    True if it records none, as earlier versions did.
+    Return True if it records none, as in earlier versions.
     """
     record = scope.entry.record
     if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
@@ -57,7 +57,10 @@ def _is_gaming_day(scope: CheckContext) -> bool:
 
 
 def _derive_state_after_test(scope: CheckContext) -> Any:
-    """Return the state change of a passed self-test, which ends the machine's stop after a failed one; else ABSENT."""
+    """Return what a passed self-test must store about the machine being out of service.
+
+    Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
+    """
     stopped = scope.value_before("out_of_service")
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT_VALUE
 
@@ -171,7 +174,7 @@ _START_AND_SERVICE_RULES: Final = (
 
 
 _EARLIER_FAULT_CLEARERS: Final = {"logic_access": "attendant"}
-"""For each fault, who could clear it under the rules of earlier versions, whose journals are audited too."""
+"""For each fault code, who could clear the fault under the rules of earlier versions."""
 
 
 def _require_clearable_faults(authority: str) -> Check:
@@ -202,7 +205,7 @@ def _require_clearable_faults(authority: str) -> Check:
 
 
 def _check_declared_fault(scope: CheckContext) -> None:
-    """Check that a raised fault locks the machine and can be cleared exactly as its declaration states."""
+    """Check that a raised fault locks the machine, and can be cleared, as the declaration of the fault states."""
     code, fault = scope["code"], scope["fault"]
     declared = get_fault_definition(code)
     if fault["locks"] is not declared.stops_play:
@@ -218,7 +221,7 @@ def _check_declared_fault(scope: CheckContext) -> None:
 
 
 def _check_call(scope: CheckContext) -> None:
-    """Check that an entry starts an attendant call while none is active, or ends the active one."""
+    """Check that the entry starts an attendant call while none is active, or ends the active call."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
         call_text = (

@@ -37,7 +37,10 @@ _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
-    """Return the pattern of the stored bill or ticket in this phase of its stacking."""
+    """Return the pattern of the bill or ticket that the memory has in this phase of stacking.
+
+    ``ticket`` is the pattern of the ticket number, "" for a bill.
+    """
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
@@ -49,10 +52,13 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
 
 
 def _derive_host_status(status: RedemptionStatus) -> Any:
-    """Return the check that the stored result for the host about this ticket gets ``status``."""
+    """Return the check that the redemption result stored for the host gets ``status``.
+
+    The result is only checked if it is about the ticket of the entry.
+    """
 
     def derive_result(scope: CheckContext) -> Any:
-        """Return the stored result for the host with the new status, or ABSENT if it is about another ticket."""
+        """Return the result for the host with the new status, or ABSENT_VALUE if it is about a different ticket."""
         ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
         return (
             ABSENT_VALUE
@@ -64,9 +70,9 @@ def _derive_host_status(status: RedemptionStatus) -> Any:
 
 
 def _check_host_sees_pending(scope: CheckContext) -> None:
-    """Check the stored result for the host about a ticket that was not stacked.
+    """Check the redemption result stored for the host about a ticket that was not stacked.
 
-    It must become "not stacked", or stay unchanged if the ticket is disputed.
+    It must become "not stacked", or stay unchanged if the entry opens a dispute about the ticket.
     """
     if "dispute" not in scope.bound_values:
         _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
@@ -78,7 +84,10 @@ def _check_host_sees_pending(scope: CheckContext) -> None:
 
 
 def _derive_state_after_return(scope: CheckContext) -> Any:
-    """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
+    """Return the redemption result for the host that must be stored when a disputed ticket was returned.
+
+    Return ABSENT_VALUE if the result does not change.
+    """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
         "dispute" not in scope.bound_values
@@ -90,10 +99,11 @@ def _derive_state_after_return(scope: CheckContext) -> Any:
 
 
 def _derive_restricted_terms(scope: CheckContext) -> Any:
-    """Return the terms of restricted credit that the entry must store after a ticket is credited.
+    """Return the terms of restricted credit that the entry must store when a ticket is credited.
 
-    They are the host's terms of the ticket, None if expired terms are deleted, or ABSENT if nothing is
-    stored. Raises :class:`PatternMismatch` if the entry deletes terms that have not expired.
+    Return the host's terms if the ticket is of restricted credit, None if the entry deletes expired terms, or
+    ABSENT_VALUE if it stores nothing. Raises :class:`PatternMismatch` if the entry deletes terms that have not
+    expired.
     """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
@@ -120,7 +130,7 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
 
 
 def _check_host_value(scope: CheckContext) -> None:
-    """Check that the ticket is redeemed with the amount and kind of credit that the host stated for it."""
+    """Check that the ticket is redeemed for the amount and kind of credit that the host authorised."""
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != scope["id"]:
         return
@@ -139,13 +149,16 @@ def _check_host_value(scope: CheckContext) -> None:
 
 
 def is_denomination(cents: int) -> bool:
-    """Return whether a note or coin of this value is possible: 1, 2, 2.5 or 5 times a power of ten."""
+    """Return whether a bill or coin of this value is possible: 1, 2, 2.5 or 5 times a power of ten."""
     significant = str(cents).rstrip("0")
     return significant in {"1", "2", "25", "5"}
 
 
 def _build_order_pattern(ticket: str) -> dict[str, Any]:
-    """Return the pattern of the bill or ticket that is stored when the acceptor is ordered to stack it."""
+    """Return the pattern of the bill or ticket stored when the acceptor is ordered to stack it.
+
+    ``ticket`` is the pattern of the ticket number, "" for a bill.
+    """
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
 
@@ -270,7 +283,7 @@ _PAPER_RULES: Final = (
 
 
 def _check_coin_transfers(scope: CheckContext) -> None:
-    """Check that credited coins have values that coins can have, and match the coins that entered the machine."""
+    """Check that the credited coins have possible coin values, and equal the coins that entered the machine."""
     moves = scope.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]
@@ -291,7 +304,7 @@ def _check_coin_transfers(scope: CheckContext) -> None:
 
 
 def _build_coin_rule(entry: AnyEntryDeclaration, record: Pattern) -> AuditRule:
-    """Return the audit rule for an entry kind that credits coins, with this pattern for its record."""
+    """Return the audit rule for an entry that credits coins; ``record`` is the pattern of its record."""
     return AuditRule(
         entry_declaration=entry,
         allowed_states=ALL_STATES,

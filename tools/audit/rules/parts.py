@@ -1,4 +1,4 @@
-"""Checks and derived values that several audit rules use: new ids, the player's credit, session counts."""
+"""Checks and expected values that several audit rules use: new ids, the player's credit, session counts."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -24,21 +24,22 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Check
 
 ABSENT_VALUE: Final = object()
-"""The value that stands for a storage key which an entry does not set."""
+"""The expected value of a storage key that an entry must not store."""
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
 _ID_SUFFIX: Final = re.compile(rf"([0-9]+)(?:-({TAG_PATTERN}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
-    """Return the check that the value of the pattern name ``name`` is an id of ``kind`` given by this journal.
+    """Return the check that the pattern name ``name`` is bound to a valid new id of this kind of object.
 
-    With ``is_entry_id``, it must contain the number of the entry itself. Ids of earlier versions, which do
-    not identify their journal, are accepted.
+    The id has the form kind-N-tag: N is the number of this entry or an earlier one, the tag identifies the
+    journal. With ``is_entry_id``, N must be the number of this entry. Ids of earlier versions without a tag are
+    accepted.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the id is one that this journal gives for this kind of object."""
+        """Check that the id has the form kind-N-tag of this journal."""
         value = scope[name]
         match = _ID_SUFFIX.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
         if (
@@ -59,13 +60,13 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
 
 
 def require_all_credit(kind: str, name: str = "cents") -> Check:
-    """Return the check that an amount equals all the player's remaining credit of a kind.
+    """Return the check that an amount equals all of the player's credit of this kind.
 
-    ``name`` is the pattern name of the amount.
+    ``name`` is the pattern name to which the amount is bound.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the amount equals all the player's remaining credit of this kind."""
+        """Check that the amount equals all of the player's credit of this kind."""
         account = scope.format_credit_account(scope.bound_values.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
@@ -90,13 +91,13 @@ def sum_money_cents(scope: CheckContext) -> int:
 
 
 def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
-    """Return the check that the record stored under ``key`` states the coins already paid of its cash-out.
+    """Return the check that a new cash-out or hand-pay states the coins that an earlier payout already paid of it.
 
-    The record must state none if no coins were paid.
+    ``key`` is the storage key of the new record, ``kind`` its class. If no coins were paid, it must state none.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the stored cash-out or hand-pay states the coins already paid for its remainder."""
+        """Check that the stored cash-out or hand-pay states the coins already paid, or none if there are none."""
         remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True
@@ -118,9 +119,10 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
 def derive_debit_transfers(
     scope: CheckContext, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
 ) -> list[tuple[str, str, int]]:
-    """Return the transfers that take an amount from the credits, as (source, target, cents).
+    """Return the transfers that take an amount from the player's credit, as (source, target, minor units).
 
-    The kinds are used in their order. Raises :class:`PatternMismatch` if the credits do not cover the amount.
+    The kinds of credit are used in the order of ``kinds``. Raises :class:`PatternMismatch` if the credit is
+    less than the amount.
     """
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
@@ -135,18 +137,18 @@ def derive_debit_transfers(
 
 
 def format_head(scope: CheckContext) -> str:
-    """Return the journal head (last sequence number and hash prefix) before the entry, in printed form."""
+    """Return the journal head before the entry (last sequence number and start of the hash) as printed on slips."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
 def require_stored_value(key: str, make: Callable[[CheckContext], Any]) -> Check:
-    """Return the check that the entry stores under ``key`` exactly the value that ``make`` derives.
+    """Return the check that the entry stores under ``key`` exactly the value that ``make`` returns.
 
-    The entry must not store the key if ``make`` returns :data:`ABSENT_VALUE`.
+    If ``make`` returns :data:`ABSENT_VALUE`, the entry must not store the key.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the entry stores the derived value under the key, or does not store the key if none is derived."""
+        """Check that the entry stores the expected value under the key, or does not store the key if it must not."""
         derived = make(scope)
         expected = to_json(derived) if is_record(derived) else derived
         stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT_VALUE)
@@ -166,23 +168,22 @@ def require_stored_value(key: str, make: Callable[[CheckContext], Any]) -> Check
 
 
 def read_nonzero_meters(scope: CheckContext, *, since: bool = False) -> dict[str, int]:
-    """Return the meters before the entry that are not zero.
+    """Return the meters before the entry that are not zero, by name.
 
-    Meters that count since an event (``.since_`` in their name) are only included with ``since``.
+    Meters that count since an event (``.since_`` in their name) are only included if ``since`` is True.
     """
     values = read_meters(scope.ledger).values
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
 def require(finding: str | Callable[[CheckContext], str], test: Callable[[CheckContext], bool]) -> Check:
-    """Return a check that raises the text ``finding`` unless ``test`` returns True for the entry.
+    """Return a check that raises :class:`PatternMismatch` with ``finding`` unless ``test`` returns True.
 
-    ``finding`` says which field or figure is wrong. If it is a function, it builds the text from the entry's
-    values.
+    ``finding`` says which field is wrong. If it is a function, it builds this text from the entry's values.
     """
 
     def check(scope: CheckContext) -> None:
-        """Raise :class:`PatternMismatch` with the finding's text unless the test holds for the entry."""
+        """Raise :class:`PatternMismatch` with the text of the finding unless the test returns True."""
         if not test(scope):
             raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
 
@@ -192,9 +193,10 @@ def require(finding: str | Callable[[CheckContext], str], test: Callable[[CheckC
 def require_equal(
     finding: str, found: Callable[[CheckContext], Any], expected: Callable[[CheckContext], Any]
 ) -> Check:
-    """Return a check that two JSON values derived from the entry are equal; otherwise it reports both of them.
+    """Return a check that raises :class:`PatternMismatch` unless two JSON values are equal.
 
-    ``finding`` says which field differs and from what; the expected and the found value are added to it.
+    ``found`` and ``expected`` return the values for the checked entry. ``finding`` says which field differs;
+    both values are added to the text.
     """
 
     def check(scope: CheckContext) -> None:
@@ -209,7 +211,7 @@ def require_equal(
 
 
 def derive_session(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
-    """Return the player's session counts after a game, or ABSENT if the machine records no sessions."""
+    """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions."""
     if scope.facts.has_player_session is None:
         scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.has_player_session:
@@ -232,7 +234,7 @@ def derive_session(scope: CheckContext, *, wagered_cents: int = 0, won_cents: in
 
 
 def check_signed_in(scope: CheckContext) -> None:
-    """Check that the first person named by the entry is the one signed in to the service menu.
+    """Check that the first person in the entry's record is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
@@ -248,7 +250,7 @@ def check_signed_in(scope: CheckContext) -> None:
 
 
 def check_first_position(scope: CheckContext) -> None:
-    """Check that the entry belongs to the first player position, which represents the whole machine."""
+    """Check that the entry belongs to player position 1, which represents the whole machine."""
     if scope.position != 1:
         raise PatternMismatch(
             f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"
@@ -269,7 +271,7 @@ def check_in_menu(scope: CheckContext) -> None:
 
 
 def check_ticket_ledger_grows(scope: CheckContext) -> None:
-    """Check that the recorded end of the ticket ledger never goes back between two records."""
+    """Check that the ticket ledger has not become shorter since its end was last recorded."""
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
         scope.record_after(LedgerAnchor, "tickets"),

@@ -1,19 +1,21 @@
-"""Patterns: what a field of an entry must be, as data. A name used twice requires the two fields to be equal.
+"""Patterns: what a field of an entry must contain, as data.
+
+A pattern may bind a value to a name. A name used in two fields requires equal values.
 
 A pattern is one of
-
-* a number, True, False, None or a plain text: exactly that;
-* ``"$name:type"``: any value of a type (:data:`TYPES`; ``|none`` after it allows null), which binds ``name``;
-  if the name is already bound, exactly its value. ``"$:type"`` binds nothing;
-* ``"{id}.in"``: a text built from named values; a ``{name}`` that is not bound yet matches any text,
+* a number, True, False, None or a plain text: exactly that value;
+* ``"$name:type"``: any value of a type (:data:`TYPES`; ``|none`` after it allows null), which is bound to
+  ``name``; if the name is already bound, exactly the bound value. ``"$:type"`` binds nothing;
+* ``"{id}.in"``: a text built from bound values; a ``{name}`` that is not bound yet matches any text,
   ``{name:n}`` a number;
 * a dict: an object with exactly these members; ``"member?"`` may be missing, and a member name with ``{...}``
-  is matched as such a text (``"claim:{claim}?"`` matches any number of members);
-* a list: an array of exactly these; :class:`EachItem`: an array of any length;
-  :class:`AlternativePatterns`: alternatives;
-* :class:`Derived`: exactly what a function returns for the scope; :class:`ObjectWithChanges`: a named object with
-  changes;
-  :class:`ObjectWithMembers`: an object with at least these members, which binds a name.
+  is matched like a text with names (``"claim:{claim}?"`` matches any number of members);
+* a list: an array with one element for each of these patterns;
+* :class:`EachItem`: an array of any length whose elements all match one pattern;
+* :class:`AlternativePatterns`: a value that matches one of several patterns;
+* :class:`Derived`: exactly the value that a function returns for the checked entry;
+* :class:`ObjectWithChanges`: the object bound to a name, except for stated changes;
+* :class:`ObjectWithMembers`: an object with at least these members, which is bound to a name.
 
 A value that does not match raises :class:`PatternMismatch`, which names the field and the expected value.
 """
@@ -42,7 +44,7 @@ _VALUE_TEXT_MAX: Final = 160
 
 
 class PatternMismatch(Exception):
-    """A value does not match its pattern or check; ``path`` names the field."""
+    """An entry does not match a pattern or check of its rule; ``path`` names the field."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -54,7 +56,7 @@ class PatternMismatch(Exception):
 
 
 class CheckContext:
-    """The context of one check: the journal entry, the ledger before it, and the values bound to pattern names."""
+    """What the checks of an entry use: the entry, the ledger before it, and the values bound to pattern names."""
 
     __slots__ = ("bound_values", "entry", "facts", "ledger", "position", "reservation")
 
@@ -80,34 +82,40 @@ class CheckContext:
         return self.entry.transaction.record
 
     def value_after(self, key: str) -> Any:
-        """Return the value that the entry stores in the machine's memory under a key, or None if it stores none."""
+        """Return the value that the checked entry stores under a key of the machine's memory; None if it stores none."""
         return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
-        """Return the value that the machine's memory had under a key before the entry, or None."""
+        """Return the value that the memory had under a key before the checked entry, or None if it had none."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
-        """Return the record of the checked entry as a ``kind``. Raises :class:`PatternMismatch` if it is invalid."""
+        """Return the record of the checked entry, decoded as the class ``kind``.
+
+        Raises :class:`PatternMismatch` if it is invalid.
+        """
         return parse_record(kind, self.record, "record")
 
     def record_before(self, kind: type[R], key: str) -> R | None:
-        """Return the record that the machine's memory had under a key before the entry, as a ``kind``, or None."""
+        """Return the value that the memory had under a key before the entry, decoded as the class ``kind``, or None."""
         data = self.value_before(key)
         return None if data is None else parse_record(kind, data, key)
 
     def record_after(self, kind: type[R], key: str) -> R | None:
-        """Return the record that the entry stores in the machine's memory under a key, as a ``kind``, or None."""
+        """Return the value that the entry stores under a key, decoded as the class ``kind``; None if it stores none."""
         data = self.value_after(key)
         return None if data is None else parse_record(kind, data, f"state.{key}")
 
     def format_credit_account(self, kind: str) -> str:
-        """Return the name of the account that holds this position's credit of a kind."""
+        """Return the name of the account for the credit of this kind at the entry's player position."""
         return f"credit:{self.position}:{kind}"
 
 
 def parse_record(kind: type[R], data: object, where: str) -> R:
-    """Return ``data`` decoded as a ``kind``. Raises :class:`PatternMismatch`, which names the field and the reason."""
+    """Return the JSON value ``data`` decoded as the class ``kind``.
+
+    Raises :class:`PatternMismatch`, which names the field and the reason; ``where`` is the place for the text.
+    """
     try:
         return from_json(kind, data, where)
     except RecordError as error:
@@ -115,7 +123,10 @@ def parse_record(kind: type[R], data: object, where: str) -> R:
 
 
 def format_storage_key(key: str, position: int) -> str:
-    """Return the storage key under which a player position stores what the first position stores under ``key``."""
+    """Return the storage key that ``position`` uses for what position 1 stores under ``key``.
+
+    It is ``key`` itself, or the key with the position as prefix.
+    """
     return key if position == 1 else FEATURES.storage_keys.build_stored_name(key, Position(position))
 
 
@@ -151,11 +162,11 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithChanges:
-    """A pattern for an object equal to the one bound to ``name``, with ``changes`` and no ``absent_members``."""
+    """A pattern for an object that equals the object bound to ``name``, except for the changes stated here."""
 
     name: str
     changes: Mapping[str, Pattern]
-    """The patterns of the members that differ."""
+    """The patterns of the members that differ, by member name."""
     absent_members: tuple[str, ...] = ()
     """The names of the members that must be missing."""
 
@@ -167,7 +178,7 @@ class ObjectWithChanges:
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithMembers:
-    """A pattern for an object with at least the given members; the matching object is bound to ``name``."""
+    """A pattern for an object with at least these members; the whole object is bound to ``name``."""
 
     name: str
     members: Mapping[str, Pattern]
@@ -179,7 +190,10 @@ class ObjectWithMembers:
 
 @dataclass(frozen=True, slots=True)
 class OwnEntryId:
-    """A pattern for the id that a journal forms from the entry's kind and sequence number (:func:`_match_entry_id`)."""
+    """A pattern for the id that a journal forms from the entry's kind, its number and the journal tag.
+
+    See :func:`_match_entry_id`.
+    """
 
 
 #: The pattern of an entry's own id.
@@ -201,7 +215,7 @@ def _is_digest(value: object, _: CheckContext) -> bool:
 
 
 def _are_staff(value: object, scope: CheckContext) -> bool:
-    """Return whether the value is a list of different members of staff, none of them disabled."""
+    """Return whether the value is a list of different members of staff, none of whom is disabled."""
     return (
         type(value) is list
         and 0 < len(value) == len(set(map(str, value)))
@@ -249,7 +263,7 @@ def is_json_equal(first: Any, second: Any) -> bool:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as text for a finding."""
+    """Return a value as text for the message of a finding, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _VALUE_TEXT_MAX else text[:_VALUE_TEXT_MAX] + "..."
 
@@ -294,7 +308,7 @@ def _compile_exact(expected: Any) -> Matcher:
 
 
 def _match_entry_id(value: Any, scope: CheckContext) -> None:
-    """Check that an id is the one formed from the entry's kind, its sequence number and the journal's tag.
+    """Check that an id is the one formed from the entry's kind, its sequence number and the journal tag.
 
     Earlier versions formed it from kind and sequence number only.
     """
@@ -306,16 +320,16 @@ def _match_entry_id(value: Any, scope: CheckContext) -> None:
 
 
 def _compile_name(text: str) -> Matcher:
-    """Return the matcher of a pattern ``$name:type``.
+    """Return the function that matches a pattern ``$name:type``; ``text`` is the part after ``$``.
 
-    It binds the value to the name, or compares it with the value already bound.
+    It binds the value to the name. If the name is already bound, it compares the value with the bound one.
     """
     name, _, kind = text.partition(":")
     kind, _, none_suffix = (kind or "any").partition("|")
     fits, nullable = TYPES[kind], none_suffix == "none"
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Check the value's type, and bind it to the pattern's name or compare it with the value already bound."""
+        """Check the value's type. Bind the value to the pattern's name, or compare it with the bound value."""
         if not (fits(value, scope) or (nullable and value is None)):
             raise PatternMismatch(f"{format_value(value)} is not a valid {kind}")
         if name:
@@ -327,7 +341,7 @@ def _compile_name(text: str) -> Matcher:
 
 
 class Template:
-    """A text pattern built from bound names, such as ``fault:{code}``."""
+    """A text pattern with names in braces, such as ``fault:{code}``."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -335,7 +349,7 @@ class Template:
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
     def substitute_names(self, scope: CheckContext) -> str | None:
-        """Return the text with the bound values filled in, or None if one of its names is not bound yet."""
+        """Return the text with each name replaced by its bound value, or None if a name is not bound yet."""
         bound_values = scope.bound_values
         if any(name not in bound_values for name in self.names):
             return None
@@ -345,7 +359,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: CheckContext) -> dict[str, Any] | None:
-        """Return the values of unbound names that make the template give exactly ``value``, or None if none do."""
+        """Return values for the unbound names with which the text becomes exactly ``value``; None if there are none."""
         if type(value) is not str:
             return None
         regex = ""
@@ -364,7 +378,7 @@ class Template:
         return {name: int(text) if name in numbers else text for name, text in matched.groupdict().items()}
 
     def match(self, value: Any, scope: CheckContext) -> None:
-        """Match a text against the template, and bind its names."""
+        """Check that a text matches the template, and bind the template's names."""
         expected = self.substitute_names(scope)
         if expected is not None:
             if value != expected:
@@ -377,10 +391,10 @@ class Template:
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
-    """Return a function that matches only those members of an object that ``pattern`` lists.
+    """Return a function that checks only those members of an object that ``pattern`` lists.
 
-    Other members are ignored, except under a prefix that the pattern uses (``fault:`` of ``fault:{code}``):
-    there the object may have no other members.
+    Other members are ignored, with one exception: if the pattern lists ``fault:{code}``, the object may have no
+    member with the prefix ``fault:`` that does not match it.
     """
     return _compile_object(pattern, is_partial=True)
 
@@ -394,7 +408,10 @@ def _find_prefix(key: str) -> str:
 def _compile_object(  # noqa: C901 (one loop over one object)
     pattern: Mapping[str, Pattern], *, is_partial: bool = False
 ) -> Matcher:
-    """Return a matcher of objects; a partial one matches only the members that the pattern lists."""
+    """Return a function that matches objects.
+
+    If ``is_partial``, it checks only the members that the pattern lists; otherwise other members are errors.
+    """
     prefixes = tuple(_find_prefix(key) for key in pattern if _find_prefix(key))
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
@@ -406,7 +423,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             plain[name] = is_optional, compile_pattern(part)
 
     def match_templates(value: Mapping[str, Any], scope: CheckContext) -> None:
-        """Match the members whose names are templates (such as ``fault:{code}``) with names that are not bound yet."""
+        """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
         remaining = [key for key in value if key not in plain]
         for template, is_optional, matcher in templates:
             expected = template.substitute_names(scope)
@@ -452,7 +469,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
 
 
 def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
-    """Match a member of an object; in an error, put the member's name in front of the path."""
+    """Match one member of an object; an error's path gets the member's name in front."""
     try:
         matcher(value, scope)
     except PatternMismatch as differs:
@@ -474,7 +491,7 @@ def _compile_array(parts: Sequence[Matcher]) -> Matcher:
 
 
 def _compile_each(pattern: EachItem) -> Matcher:
-    """Return a function that matches a list whose values all match one pattern."""
+    """Return a function that matches an array whose elements all match one pattern."""
     part = compile_pattern(pattern.pattern)
 
     def match(value: Any, scope: CheckContext) -> None:
@@ -491,10 +508,13 @@ def _compile_each(pattern: EachItem) -> Matcher:
 
 
 def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
-    """Return a matcher that tries alternatives in order; only names bound by the first that fits stay bound."""
+    """Return a function that tries alternative patterns in order.
+
+    The names bound by the first alternative that matches stay bound; those of failed alternatives do not.
+    """
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Match the first alternative that fits; only the names that it binds stay bound."""
+        """Match the first alternative that fits; only its names stay bound."""
         outer_names, reason = scope.bound_values, ""
         for part in parts:
             scope.bound_values = dict(outer_names)
@@ -511,10 +531,10 @@ def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
 
 
 def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
-    """Return a function that accepts only the value that ``make`` returns for the scope."""
+    """Return a function that accepts only the value that ``make`` returns for the checked entry."""
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Raise :class:`PatternMismatch` unless the value equals the one derived from the context of the check."""
+        """Raise :class:`PatternMismatch` unless the value equals the one that ``make`` returns."""
         expected = make(scope)
         if not is_json_equal(value, expected):
             raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
@@ -523,7 +543,7 @@ def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
 
 
 def _compile_has(pattern: ObjectWithMembers) -> Matcher:
-    """Return a function that matches an object with at least the pattern's members, and binds it to a name."""
+    """Return a function for an :class:`ObjectWithMembers`: it checks the members and binds the object to the name."""
     members = _compile_object(pattern.members)
 
     def match(value: Any, scope: CheckContext) -> None:
@@ -537,12 +557,12 @@ def _compile_has(pattern: ObjectWithMembers) -> Matcher:
 
 
 def _compile_but(pattern: ObjectWithChanges) -> Matcher:
-    """Return a function that matches an object equal to the one bound to a name, except for the pattern's changes."""
+    """Return a function for an :class:`ObjectWithChanges`: the object bound to its name, except for the changes."""
     changed_fields = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Check that the value equals the object bound to ``pattern.name``, except for the members that it changes."""
+        """Check that the value equals the object bound to ``pattern.name``, except for the members in its changes."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
         base = scope.bound_values[pattern.name]

@@ -1,4 +1,8 @@
-"""Checks that the memory shows the reason for an entry: a game on offer, bets to return, residual credit."""
+"""Checks that the machine's stored values before an entry show the reason for that entry.
+
+Such reasons are that a game is offered, that bets must be returned, or that credit is residual (less than a
+stake).
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,7 +26,10 @@ _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
 
 
 def check_residual_credit(scope: CheckContext) -> None:
-    """Check that the credit is less than any game costs, and that this machine may treat residual credit this way."""
+    """Check that the credit is less than the smallest stake, and that the machine's terms allow this entry about it.
+
+    The terms say whether such residual credit stays, is given up, or is played off.
+    """
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.smallest_stake_cents
@@ -46,7 +53,7 @@ def check_residual_credit(scope: CheckContext) -> None:
 
 
 def check_residual_prize(scope: CheckContext) -> None:
-    """Check that residual credit is played off for exactly the smallest stake that buys a game here."""
+    """Check that residual credit is played off for a prize of exactly the smallest stake on this machine."""
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
         is_sound = prize_cents == terms.smallest_useful_cents
@@ -61,7 +68,7 @@ def check_residual_prize(scope: CheckContext) -> None:
 
 
 def check_smallest_stake(scope: CheckContext) -> None:
-    """Check that a game's stake is not below the machine's recorded smallest stake.
+    """Check that the game's stake is not below the machine's recorded smallest stake.
 
     A game without a stake, played on standing bets, always passes.
     """
@@ -77,7 +84,7 @@ def check_smallest_stake(scope: CheckContext) -> None:
 
 
 def check_game_is_offered(scope: CheckContext) -> None:
-    """Check that the game may be played: no host has disabled it, and its table has not been changed."""
+    """Check that the game is on offer: no host has disabled it, and its table has not changed since the power-up."""
     if _is_game_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables:
         raise PatternMismatch(
             f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
@@ -91,13 +98,13 @@ def _is_game_withheld(scope: CheckContext) -> bool:
 
 
 def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
-    """Return whether, according to the machine's memory, a host has disabled a game."""
+    """Return whether a host has disabled the game, according to the machine's stored values in ``memory``."""
     prefix = f"{HostKey.CONTROL}game.{game}:"
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 
 def check_return_reason(scope: CheckContext) -> None:
-    """Check that the memory before the entry shows the recorded reason for returning the bets left on a table."""
+    """Check that the machine's stored values show the recorded reason for returning the bets left on a table."""
     reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if reason == "taken_down":
         fits = state is State.IDLE
@@ -127,7 +134,7 @@ def _is_play_paused(scope: CheckContext) -> bool:
 
 
 def _is_switched_off(scope: CheckContext) -> bool:
-    """Return whether staff have taken the game, or its denomination, off the games on offer."""
+    """Return whether staff have taken the game, or the game at this denomination, out of the offered games."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
     return scope["game"] in options["off"] or scope["denomination"] not in offered_cents

@@ -1,4 +1,4 @@
-"""An audit rule: the required form of one kind of journal entry, field by field, and the money that it may move."""
+"""An audit rule: what one kind of journal entry must contain, field by field, and what money it may move."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -42,7 +42,7 @@ _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]
 
 
 class DeclarationMismatch(PatternMismatch):
-    """The entry does not have the form that its declaration in the rule states.
+    """The checked entry does not have the form that its feature declared for this kind of entry.
 
     Another rule for the same kind of entry may fit.
     """
@@ -50,10 +50,11 @@ class DeclarationMismatch(PatternMismatch):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTransfer:
-    """A transfer that a rule requires, as patterns.
+    """The patterns of a transfer that a rule requires.
 
-    ``source`` and ``target`` are accounts, ``cents`` the amount in minor units, and ``dims`` the transfer's own
-    dimensions: names and values, such as the ticket kind, by which meters split the amount.
+    ``source`` and ``target`` are accounts, ``cents`` is the amount in minor units, and ``dims`` are the
+    dimensions of this transfer alone: names and values, such as the ticket kind, by which meters divide the
+    amount.
     """
 
     source: str
@@ -61,52 +62,54 @@ class ExpectedTransfer:
     cents: Pattern = "$:cents"
     dims: Pattern = field(default_factory=dict)
     may_repeat: bool = False
-    """Whether any number of such transfers is allowed; names bound by one are not bound for the next."""
+    """Whether any number of such transfers, also none, is allowed.
+
+    Names bound by one of them are not bound for the next.
+    """
     is_optional: bool = False
     """Whether the transfer may be absent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRule:
-    """Audit rule for one kind of entry: how its fields must relate to the journal before it.
+    """A rule for one kind of journal entry: how its fields must relate to the journal before it.
 
-    ``record``, ``state`` and ``counts`` name only the members that depend on other values.
+    ``record``, ``state`` and ``counts`` list only the members that depend on other values; the declaration
+    checks the others.
     """
 
     entry_declaration: AnyEntryDeclaration
-    """The declaration of the journal entry; the entry must have the form that it states."""
+    """The declaration of this kind of entry by its feature; the entry must have the declared form."""
     id: Pattern = OWN_ID
     """The pattern of the entry's id."""
     ref: Pattern = None
     """The pattern of the id of the reservation that the entry ends; None if it ends none."""
     state_before: Mapping[str, Pattern] = field(default_factory=dict)
-    """The patterns of what the memory must hold before the entry, by storage key; None: nothing."""
+    """The patterns of what the machine's memory must have before the entry, by storage key; None: no value."""
     record: Pattern = field(default_factory=dict)
-    """Patterns of members of the entry's record."""
+    """The pattern of the entry's record."""
     state: Mapping[str, Pattern] = field(default_factory=dict)
-    """Patterns of what the entry must store in memory, by key."""
+    """The patterns of what the entry must store in the machine's memory, by storage key."""
     counts: Pattern = field(default_factory=dict)
-    """Pattern of the occurrences that the entry counts."""
+    """The pattern of the occurrences (such as a game won) that the entry counts."""
     expected_transfers: Sequence[ExpectedTransfer] | Derived = ()
-    """The required transfers in order, or the pattern that derives them.
+    """The required transfers in order, or a pattern that derives them.
 
-    If the entry settles or voids a reservation, the first transfer of that reservation is bound to
+    If the entry ends a reservation, the first transfer of that reservation is bound to the names
     ``held_source``, ``held_target`` and ``held_cents``.
     """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
-    """Patterns of the dimensions that apply to all transfers of the entry, such as game and denomination, by name."""
+    """The patterns of the dimensions for all transfers of the entry, such as game and denomination, by name."""
     allowed_states: frozenset[State] | None = None
-    """The machine states in which the entry is allowed, as derived from the memory before it.
+    """The machine states in which the entry is allowed; None: all.
 
-    Only rules of entries that start something have them.
+    The state is derived from the machine's memory before the entry. Only rules of entries that start something
+    restrict it.
     """
     allowed_after_kinds: frozenset[str] = frozenset()
-    """Kinds of entries after which this entry is allowed in any machine state.
-
-    The entry that last moved the position's money must be of one of these kinds.
-    """
+    """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
     late_order_seconds: int = 0
-    """The time in seconds, after the machine was last idle, during which a device may still record an order."""
+    """How many seconds after the machine was last idle a device may still record an order to it."""
     late_order_states: frozenset[State] = frozenset()
     """The machine states in which a device may still record an order within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
@@ -114,7 +117,7 @@ class AuditRule:
     permission: Permission | None = None
     """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
     persons_min: int = 0
-    """The smallest number of persons that the record must name."""
+    """The smallest number of persons that the entry's record must name."""
 
     @property
     def kind(self) -> str:
@@ -124,7 +127,7 @@ class AuditRule:
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         """Check an entry against the rule. Raises :class:`PatternMismatch`.
 
-        ``ledger`` and ``facts`` are those before the entry.
+        ``ledger`` and ``facts`` have the balances, stored values and facts before the entry.
         """
         transaction = entry.transaction
         self._check_declaration(transaction, facts)
@@ -153,7 +156,7 @@ class AuditRule:
 
     # ------------------------------------------------------------------ the parts of it
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
-        """Check that the entry has its declared form, and that persons and machines in its record are known."""
+        """Check that the entry has its declared form, and that the persons and the machine in its record are known."""
         try:
             self.entry_declaration.check_transaction(transaction, facts.keys)
         except EntryError as error:
@@ -166,9 +169,10 @@ class AuditRule:
                 )
 
     def _check_machine_state(self, scope: CheckContext) -> None:
-        """Check that the rule allows the entry in the machine state derived from the memory before it.
+        """Check that the rule allows the entry in the machine's state before it.
 
-        Raises :class:`PatternMismatch` if it does not. If the state is idle, the time is stored for later checks.
+        Raises :class:`PatternMismatch` if it does not. If the machine was idle, the time is stored for later
+        checks.
         """
         if self.allowed_states is None:
             return
@@ -190,7 +194,11 @@ class AuditRule:
             )
 
     def _check_reservation(self, scope: CheckContext) -> None:
-        """Check that the entry ends an open reservation of a permitted kind, and bind that one's first transfer."""
+        """Check that the entry ends an open reservation of a permitted kind.
+
+        The reservation's first transfer is bound to the names ``held_source``, ``held_target`` and
+        ``held_cents``.
+        """
         reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if reservation is None:
             raise PatternMismatch(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
@@ -207,9 +215,10 @@ class AuditRule:
         )
 
     def _match_memory(self, scope: CheckContext) -> list[tuple[str, Matcher]]:
-        """Match the memory before the entry against the rule's ``state_before``.
+        """Match the machine's memory before the entry against the rule's ``state_before``.
 
-        Return (key, matcher) for each key that contains a name not bound yet, to be matched later.
+        A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
+        each such key.
         """
         late_matchers = []
         for key, matcher in self._before:
@@ -220,7 +229,7 @@ class AuditRule:
         return late_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
-        """Return an entry's state with its storage keys as the first position would write them, without a prefix.
+        """Return the values that an entry stores, by storage key without the prefix of its player position.
 
         Raises :class:`PatternMismatch` for a key of another position.
         """
@@ -345,13 +354,16 @@ class AuditRule:
 
     @cached_property
     def _moves(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
-        """Return the transfers that the entry must contain, each with the compiled patterns of its parts."""
+        """Return each required transfer with the compiled patterns of its parts."""
         moves = () if isinstance(self.expected_transfers, Derived) else self.expected_transfers
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 
 def _compile_members(pattern: Pattern) -> Matcher:
-    """Return a function that matches a value; of an object, only the members that the pattern lists are compared."""
+    """Return a function that matches a value against the pattern.
+
+    If the value is an object, only the members that the pattern lists are checked.
+    """
     if not isinstance(pattern, Mapping):
         return compile_pattern(pattern)
     return compile_part(pattern) if pattern else _accept_anything
@@ -362,7 +374,7 @@ def _accept_anything(_value: Any, _scope: CheckContext) -> None:
 
 
 def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
-    """Match a part of the entry; in an error, put the part's name in front of the path."""
+    """Match one part of the entry; an error's path gets the part's name in front."""
     try:
         matcher(value, scope)
     except PatternMismatch as differs:
@@ -373,7 +385,7 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext)
 def _matches_transfer(
     transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keep_names: bool
 ) -> bool:
-    """Return whether a transfer matches the patterns of a rule's move.
+    """Return whether a transfer matches the compiled patterns of an expected transfer.
 
     With ``keep_names``, names bound by the match stay bound.
     """

@@ -16,7 +16,10 @@ from tools.audit.rules.rule import AuditRule
 
 
 def _check_next_change(scope: CheckContext) -> None:
-    """Check that the entry has the next number of the changes to the staff list, and agrees with the list before it."""
+    """Check an entry that changes the staff list.
+
+    Its change number must follow the previous one, and the change must fit the list before it.
+    """
     facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest, person_id, role = scope.bound_values.get("digest"), scope["whom"], scope["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1

@@ -1,4 +1,4 @@
-"""The derivation of the machine's state from its memory, by the rules that the features themselves declare."""
+"""The derivation of the machine's state (such as idle) from its stored values, by the features' own rules."""
 
 from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
@@ -28,7 +28,7 @@ _KEY_PREFIXES_WITHOUT_EFFECT: Final = tuple(
 
 
 class _StoredValues:
-    """A substitute for the journal: the machine's stored values as the audit derived them up to the current entry."""
+    """A substitute for the journal that only returns the machine's stored values as the audit derived them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
@@ -38,16 +38,16 @@ class _StoredValues:
         }
 
     def state(self, key: str) -> JSON:
-        """Return the value that the machine has stored under a storage key after the current entry, or None."""
+        """Return the value stored under a storage key, or None."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Return the stored values under storage keys with this prefix, except those that do not affect the state."""
+        """Return the stored values under keys with this prefix, except those that do not affect the machine's state."""
         return {key: value for key, value in self._values_with_effect.items() if key.startswith(prefix)}
 
 
 class _MachineFromMemory:
-    """A substitute for one position of a machine, built from its memory alone, as after a restart."""
+    """A substitute for one position of a machine, built from its stored values alone, as after a restart."""
 
     open_doors = Machine.open_doors
     active_faults = Machine.active_faults
@@ -59,16 +59,16 @@ class _MachineFromMemory:
         self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.storage_keys)
 
     def component(self, kind: type[T]) -> T:
-        """Return a new component of this kind, in the form that it has after a restart."""
+        """Return a new component of this class, in its state after a restart."""
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
-        """Return None, because the audit has no installed components of a machine."""
+        """Return None, because the audit has no optional components of a machine."""
         return None
 
 
 def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
-    """Return the machine state that the rules derive from a position's memory before the entry."""
+    """Return the state of the machine at a position, derived from its stored values in ``ledger``."""
     key = position, PlayKey.GAME in ledger.state
     state = facts.cached_states.get(key)
     if state is None:
@@ -78,7 +78,7 @@ def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
 
 
 def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
-    """Return the machine state that the first position would have if, with its present memory, a game were open."""
+    """Return the state that the machine would have at position 1 if a game were open there."""
     ledger.state[PlayKey.GAME] = {"play_id": ""}
     try:
         return derive_machine_state(ledger, 1, facts)
@@ -93,8 +93,8 @@ def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
 
 
 def is_in_states(state: State, states: frozenset[State]) -> bool:
-    """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its memory.
+    """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its stored values.
 
-    The memory does not show all states: a memory that gives idle also fits states that are not stored.
+    Some machine states are not stored. Stored values that give idle are also possible in these states.
     """
     return state in states or (state is State.IDLE and bool(states & _STATES_NOT_STORED))

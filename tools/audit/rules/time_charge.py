@@ -1,4 +1,4 @@
-"""The rule of the charge for the time played at a poker room: its amount, when it is due, and the time it pays for."""
+"""The audit rule for a poker room's charge for playing time: its amount, when it is due, and the time it pays for."""
 
 import zlib
 from datetime import datetime, timedelta
@@ -18,7 +18,10 @@ from tools.audit.rules.rule import AuditRule
 
 
 def _check_charge(scope: CheckContext) -> None:
-    """Check the charge against the open game's definition and the paid time. Raises :class:`PatternMismatch`."""
+    """Check the charge against the definition of the open game and the time already paid for.
+
+    Raises :class:`PatternMismatch`.
+    """
     record = scope.record
     charge, denomination_cents = _read_terms(scope, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents
@@ -42,7 +45,10 @@ def _check_charge(scope: CheckContext) -> None:
 
 
 def _read_terms(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
-    """Return the charge and the only denomination of the definition that the journal stores under a digest."""
+    """Return the time charge and the denomination in minor units of the definition stored under a digest.
+
+    The charge is None if the definition has none or cannot be read.
+    """
     try:
         game = build_stored_game(str(scope.value_before(f"{PlayKey.DEFINITION}{digest}")))
     except (PaytableError, ValueError, zlib.error):
@@ -51,7 +57,7 @@ def _read_terms(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, in
 
 
 def _derive_transfers(scope: CheckContext) -> Any:
-    """Return the transfers of the charge from the player's money."""
+    """Return the transfers that take the charge from the player's credit."""
     return derive_debit_transfers(
         scope, scope.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
     )

@@ -1,6 +1,6 @@
-"""The audit rules for tournaments: who installs, enters and sells, and which points each entry may move.
+"""The audit rules for tournaments: who may install rules, sell entries and enter the machine, and how points move.
 
-What the published rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
+What the tournament rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
 """
 
 from typing import Any, Final
@@ -51,13 +51,13 @@ def _has_no_round(scope: CheckContext) -> bool:
 
 
 def _is_position_free(scope: CheckContext) -> bool:
-    """Return whether the entry's own position was playing no tournament round before the entry."""
+    """Return whether the entry's own player position was playing no tournament round before the entry."""
     purse = scope.value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
 def _has_open_round(scope: CheckContext) -> bool:
-    """Return whether the entry's own position was playing a tournament round, with no game open."""
+    """Return whether the entry's own player position was playing a tournament round, between two games."""
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
 
@@ -80,7 +80,7 @@ _MAY_START_GAME: Final = require(
 
 
 def _derive_stake(scope: CheckContext) -> Any:
-    """Return the transfer of the points that a tournament game stakes, at its start or by a choice."""
+    """Return the transfer of the points that a tournament game stakes, at its start or by a later choice."""
     record = scope.record
     points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
     account = name_points_account(scope.position)
@@ -88,7 +88,7 @@ def _derive_stake(scope: CheckContext) -> Any:
 
 
 def _derive_winnings(scope: CheckContext) -> Any:
-    """Return the transfers of the points that a tournament game has won and of the stakes that it returns."""
+    """Return the transfers of the points that a tournament game pays: its win and its returned stakes."""
     won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
     moves = (
         ("tournament:win", name_won_points_account(scope.position), won),
@@ -98,13 +98,13 @@ def _derive_winnings(scope: CheckContext) -> Any:
 
 
 def _derive_refund(scope: CheckContext) -> Any:
-    """Return the transfer of the stakes that a void game returns."""
+    """Return the transfer that returns the staked points of a void tournament game."""
     points = scope.record["refund_points"]
     return [("tournament:push", name_points_account(scope.position), points)] if points else []
 
 
 def _derive_closing(scope: CheckContext) -> Any:
-    """Return the transfers that remove all points of the position at the end of its round."""
+    """Return the transfers that remove all points of a player position at the end of its round."""
     accounts = (name_points_account(scope.position), name_won_points_account(scope.position))
     balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
     return [(account, "tournament:closed", points) for account, points in balances if points]

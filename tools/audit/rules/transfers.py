@@ -1,4 +1,4 @@
-"""The audit rules for a host's decisions: its replies about tickets, its transfers (AFT, bonuses) and its settings."""
+"""The audit rules for a host's decisions: replies about tickets, transfers (AFT, bonuses) and settings."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -35,10 +35,10 @@ _TRANSFER_RING_SIZE: Final = 35
 
 
 def _check_ledger_state(scope: CheckContext) -> None:
-    """Check the recorded end of the ticket ledger.
+    """Check that the entry records the end of the ticket ledger correctly.
 
-    If two people restored the ledger since the last record, the entry must name them. If not, it must name
-    nobody, and the ledger must only have grown.
+    If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
+    nobody, and the ledger must not have become shorter.
     """
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
@@ -58,7 +58,11 @@ def _check_ledger_state(scope: CheckContext) -> None:
 
 
 def _check_contradicted_amount(scope: CheckContext) -> None:
-    """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed."""
+    """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed.
+
+    The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
+    change.
+    """
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
         scope.record_after(LedgerAnchor, "tickets"),
@@ -170,12 +174,15 @@ _ACCOUNTS_BY_TRANSFER_KIND: Final = {
 
 
 def _read_result(scope: CheckContext) -> TransferRecord:
-    """Return the recorded result of a host's transfer."""
+    """Return the result of a host's transfer that the entry records."""
     return scope.typed_record(TransferRecord)
 
 
 def _derive_transfers(scope: CheckContext) -> Any:
-    """Return the transfers, one for each kind of credit, that follow from the recorded result of a host's transfer."""
+    """Return the transfers between accounts that the recorded result of a host's transfer requires.
+
+    There is one for each kind of credit.
+    """
     transfer_type, cents = scope["way"], _read_result(scope).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
         raise PatternMismatch(
@@ -194,7 +201,7 @@ def _derive_transfers(scope: CheckContext) -> Any:
 
 
 def _check_moves_match_result(scope: CheckContext) -> None:
-    """Check that the entry makes exactly the transfers that follow from the recorded result of the host's order."""
+    """Check that the entry makes exactly the transfers that the recorded result of the host's order requires."""
     transfers = scope.entry.transfers
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     expected = _derive_transfers(scope)
@@ -213,14 +220,20 @@ def _check_moves_match_result(scope: CheckContext) -> None:
 
 
 def _derive_restricted_terms(scope: CheckContext) -> Any:
-    """Return the expiry and pool of the restricted credit that a host's transfer brings in, or ABSENT if none."""
+    """Return the terms (last day, pool) of the restricted credit that a host's transfer brings in.
+
+    Return ABSENT_VALUE if it brings in none.
+    """
     if scope["way"] == "in" and _read_result(scope).cents_by_credit_kind.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT_VALUE
 
 
 def _check_stored_failure(scope: CheckContext) -> None:
-    """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
+    """Check that the result stored for the host is the recorded one.
+
+    An earlier result may have been replaced if the host could have read it before.
+    """
     stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.host_has_read or recorded.history_index is not None:
         raise PatternMismatch(

@@ -1,4 +1,4 @@
-"""The audit rules for a physical wheel: bets closed for a spin, its number, or a missing number."""
+"""The audit rules for a physical wheel: bets closed for a spin, the number of the spin, or a missing number."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_recorded(scope: CheckContext) -> bool:
-    """Return whether the earlier numbers stored with a new wheel spin were recorded before."""
+    """Return whether the earlier numbers stored with a new spin are those recorded for their spins."""
     spin_before, spin_after = (
         scope.record_before(WheelSpin, "wheel_spin"),
         scope.record_after(WheelSpin, "wheel_spin"),
@@ -26,7 +26,7 @@ def _are_earlier_recorded(scope: CheckContext) -> bool:
 
 
 def _is_spin_awaited(scope: CheckContext) -> bool:
-    """Return whether the machine was waiting for this spin of a physical wheel, for this round."""
+    """Return whether the machine was waiting for the number of this spin and this round before the entry."""
     spin_before = scope.record_before(WheelSpin, "wheel_spin")
     return (
         spin_before is not None

@@ -40,7 +40,10 @@ _NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: CheckContext) -> None:
-    """Check that the recorded change of software version, signer and components agrees with the memory."""
+    """Check that the recorded change of software agrees with the software stored before and after the entry.
+
+    Version, signer and component digests are compared.
+    """
     software_before, software_after = (
         scope["was"] or _NO_SOFTWARE,
         scope.value_after("software") or _NO_SOFTWARE,
@@ -64,7 +67,7 @@ def _check_installed_change(scope: CheckContext) -> None:
 
 
 def _is_only_recorded_change(scope: CheckContext) -> bool:
-    """Return whether the machine's options changed exactly as the record states, and in no other way."""
+    """Return whether the stored machine options changed exactly as the record states, and in no other way."""
     record, options_before, options_after = scope.record, scope["before"], scope["after"]
     option, game, is_turned_on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
