@@ -1,10 +1,10 @@
-"""The anchor: the file on each medium that holds the journal head, authenticated with the machine's key.
+"""The anchor: a file on each medium with the journal head, authenticated with the machine's key.
 
-Cutting the same entries off the end of both copies would leave two intact but shorter copies. The anchor
-records how far the journal had come. It is written after both copies are durable, so it is never ahead of
-them, and is durable itself before the entry is acknowledged. Its two slots are written in turn: a torn write
-leaves the previous head intact and shows that there was one more entry. A journal without any anchor has lost
-its end.
+The journal head is the number and hash of the last acknowledged entry. Cutting the same entries off the end of
+both copies would leave two intact but shorter copies; the anchor shows how long they must be. It is written
+after both copies are durable, so it is never ahead of them, and is durable itself before the entry is
+acknowledged. Its two slots are written in turn: a torn write leaves the previous head intact and shows that
+there was one more entry. If every anchor is lost, the end of the journal cannot be proved.
 """
 
 import struct
@@ -46,18 +46,18 @@ class AnchorReading:
 
     @property
     def sequence(self) -> int:
-        """Return the lowest sequence that the journal's last entry can have, by this anchor; 0 without a head.
+        """Return the lowest number that the journal's last entry can have, according to this anchor; 0 without a head.
 
-        If a slot is torn, that is one more than the head's sequence, because the torn slot was written for a
+        If a slot is torn, that is one more than the head's number, because the torn slot was written for a
         later entry.
         """
         return 0 if self.head is None else self.head.sequence + (not self.is_intact)
 
 
 class AnchorFile:
-    """The anchor file in ``folder``, which holds the journal head, open for writing.
+    """The anchor file in ``folder``, open for writing; it holds the journal head.
 
-    The constructor replaces the file durably, with ``head`` in both slots.
+    The constructor durably replaces the file, with ``head`` in both slots.
     """
 
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: AnchoredHead) -> None:
@@ -70,7 +70,7 @@ class AnchorFile:
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
-        """Return the content of the anchor file in ``folder``, with seals verified by ``key``."""
+        """Return the content of the anchor file in ``folder``; the seals of its slots are verified by ``key``."""
         data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
         old_anchor = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
         if old_anchor is not None:
@@ -97,13 +97,16 @@ class AnchorFile:
 
 
 def _pack_slot(key: MachineKey, slot: int, head: AnchoredHead) -> bytes:
-    """Return a journal head as the bytes of an anchor slot, with the seal, which covers the slot's number too."""
+    """Return the bytes of anchor slot number ``slot``: the journal head, and a seal of head and slot number."""
     body = _HEAD_STRUCT.pack(head.sequence, bytes.fromhex(head.hash_hex))
     return body + key.seal(bytes([slot]) + body)
 
 
 def _unpack_slot(key: MachineKey, slot: bytes, data: bytes) -> AnchoredHead | None:
-    """Return the journal head in an anchor slot's bytes, or None if the slot is torn or its seal is not valid."""
+    """Return the journal head in the bytes of anchor slot number ``slot``.
+
+    Return None if the slot is torn or its seal is not valid.
+    """
     body = data[: _HEAD_STRUCT.size]
     if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD_STRUCT.size :]):
         return None

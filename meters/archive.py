@@ -1,10 +1,10 @@
-"""The journal's archive: older entries, in signed segments on both media.
+"""The journal's archive: older entries, in signed segment files on both media.
 
 The journal records where the archive ends: the entry ``journal.archived`` has the digest of the last segment,
 and each segment has the digest of the previous one. A segment that is missing, altered, exchanged or from
 another journal is therefore detected, and the error names it. Archived entries are deleted from the two copies
-only after both copies contain the entry ``journal.archived``. If a medium lacks a segment, the segment is read
-from the other medium.
+of the journal only after both copies contain the entry ``journal.archived``. If a segment is missing on one
+medium, it is read from the other medium.
 """
 
 import re
@@ -34,7 +34,10 @@ ARCHIVE_FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
 ARCHIVED_KIND: Final = "journal.archived"
 ARCHIVE_END_KEY: Final = "journal.archive"
-"""Machine state key that holds the end of the archive; every checkpoint includes it, so every start can read it."""
+"""Machine state key of the stored :class:`ArchiveEnd`.
+
+Every checkpoint includes it, so it can be read at every start.
+"""
 T = TypeVar("T")
 #: Form of a segment's file name: its first and last entry.
 _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGMENT_SUFFIX))
@@ -42,7 +45,7 @@ _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGME
 
 @dataclass(frozen=True)
 class ArchiveEnd:
-    """The end of the journal's archive: the last archived entry, and the files that must lead up to it."""
+    """Where the journal's archive ends: its last entry, and the digests that prove its files."""
 
     last_sequence: int
     """The number of the last archived entry."""
@@ -51,13 +54,13 @@ class ArchiveEnd:
     segment_digest: str
     """The digest of the last archive segment."""
     index_digest: str
-    """The SHA-256 of the file that indexes the archived identifiers."""
+    """The SHA-256 of the file with the index of archived transaction ids."""
     genesis_body: str
     """The bytes of the journal's first entry, as text."""
 
     @classmethod
     def from_state(cls, stored: JSON) -> "ArchiveEnd | None":
-        """Return the archive boundary that is stored in the machine state, or None if nothing was ever archived."""
+        """Return the archive end stored in the machine state, or None if nothing was ever archived."""
         if stored is None:
             return None
         try:
@@ -75,7 +78,7 @@ class ArchiveEnd:
         return boundary
 
     def to_state(self) -> dict[str, JSON]:
-        """Return the archive boundary as the JSON that the machine state stores."""
+        """Return the archive end as the JSON that the machine state stores."""
         return {
             "through": self.last_sequence,
             "head": self.head_hex,
@@ -86,25 +89,25 @@ class ArchiveEnd:
 
     @cached_property
     def genesis(self) -> StoredEntry:
-        """Return the first entry of the archive's journal."""
+        """Return the first entry of the journal, decoded."""
         return decode(self.genesis_body.encode())
 
 
 def format_segment_name(first_sequence: int, last_sequence: int) -> str:
-    """Return the file name of the archive segment with these entries."""
+    """Return the file name of the archive segment from entry ``first_sequence`` to ``last_sequence``."""
     return f"{first_sequence:012d}-{last_sequence:012d}{SEGMENT_SUFFIX}"
 
 
 def format_index_name(last_archived: int) -> str:
-    """Return the file name of the archive's index of identifiers up to entry ``last_archived``."""
+    """Return the name of the file that indexes the ids of the archived entries up to entry ``last_archived``."""
     return f"{last_archived:012d}{INDEX_SUFFIX}"
 
 
 def is_left_over_file(name: str, last_archived: int) -> bool:
-    """Return whether the archive file ``name`` was left by an archiving step that was never recorded in the journal.
+    """Return whether the archive file ``name`` was left by an archiving step that the journal never recorded.
 
-    That is a segment with entries after ``last_archived`` (the last recorded one), a temporary file, or an index
-    for another last entry.
+    This applies to a segment with entries after ``last_archived`` (the last entry recorded as archived), to a
+    temporary file, and to an index that ends at a different entry.
     """
     match = _SEGMENT_NAME_PATTERN.fullmatch(name)
     if match is not None:
@@ -113,7 +116,10 @@ def is_left_over_file(name: str, last_archived: int) -> bool:
 
 
 class Archive:
-    """The archive of a journal in ``folders``, one per medium, up to ``boundary``."""
+    """The archive of a journal in ``folders``, one per medium.
+
+    ``boundary`` returns where the archive ends, or None if nothing was archived.
+    """
 
     def __init__(
         self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], ArchiveEnd | None]
@@ -121,17 +127,17 @@ class Archive:
         self._storage = storage
         self.folders = tuple(dict.fromkeys(folders))
         self._boundary = boundary
-        """The function that returns the end of the archive, or None."""
+        """The function that returns where the archive ends, or None if nothing was archived."""
 
     @property
     def last_sequence(self) -> int:
-        """Return the sequence number of the last archived entry, or 0."""
+        """Return the number of the last archived entry; 0 if nothing was archived."""
         boundary = self._boundary()
         return 0 if boundary is None else boundary.last_sequence
 
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
-        """Return the first and last entry of every archive segment on any medium, in order."""
+        """Return (first entry number, last entry number) of every archive segment on any medium, in order."""
         last_archived = self.last_sequence
         ranges = {
             (int(match[1]), int(match[2]))
@@ -142,7 +148,10 @@ class Archive:
         return sorted(pair for pair in ranges if pair[1] <= last_archived)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
-        """Return the last entry number of this journal's newest segment, or 0 if it is not later than ``sequence``."""
+        """Return the number of the last entry in this journal's newest segment file.
+
+        Return 0 if it is not later than ``sequence``. ``genesis`` is the journal's first entry.
+        """
         public_key, last_found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
@@ -193,9 +202,10 @@ class Archive:
         return copies
 
     def iter_segments(self, since: int = 0) -> Iterator[list[Segment]]:
-        """Yield the copies of each archive segment with entries after ``since``, in order; prove that none is missing.
+        """Yield, in order, the intact copies of each archive segment that has entries after ``since``.
 
-        Raises :class:`JournalDamaged` naming what is missing, altered or misplaced.
+        It is proved that no segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
+        or in the wrong place.
         """
         expected, previous_digest = 0, None
         for first, last in self._list_segment_ranges():
@@ -227,7 +237,7 @@ class Archive:
 
     @staticmethod
     def _read_intact_copy(copies: Sequence[Segment], read_segment: Callable[[Segment], list[T]]) -> list[T]:
-        """Return the result of ``read_segment`` for the first copy that is intact in the part that is read."""
+        """Return what ``read_segment`` returns for the first copy of which the part that it reads is intact."""
         reasons = []
         for copy in copies:
             try:
@@ -239,7 +249,7 @@ class Archive:
 
     # ------------------------------------------------------------------ entries
     def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
-        """Yield archived entries after ``since`` as (number, bytes, hash), in order, verifying the hash chain."""
+        """Yield archived entries after ``since`` as (entry number, bytes, hash), in order, verifying the hash chain."""
         head_hex = GENESIS_HASH if not since else None
         for copies in self.iter_segments(since):
             trailer = copies[0].trailer
@@ -258,15 +268,15 @@ class Archive:
             head_hex = trailer.head_hex
 
     def _read_block_entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
-        """Return the entries of block ``number`` of a segment, from its first copy in which that block is intact."""
+        """Return the entries in block ``number`` of a segment, from the first copy in which this block is intact."""
         return self._read_intact_copy(copies, lambda copy: copy.read_block(number))
 
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield the archived entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
+        """Yield the archived entries after ``since`` and before ``until`` of these kinds (of all kinds if empty).
 
-        Segments without any of the kinds are skipped.
+        Segments without any of the kinds are not read.
         """
         boundary = self._boundary()
         last = self.last_sequence if until is None else min(until - 1, self.last_sequence)
@@ -290,7 +300,10 @@ class Archive:
                         yield entry
 
     def read_entry(self, sequence: int) -> StoredEntry:
-        """Return the archived entry ``sequence``; raise :class:`JournalDamaged` if no medium has its segment intact."""
+        """Return the archived entry with the number ``sequence``.
+
+        Raises :class:`JournalDamaged` if no medium has its segment intact.
+        """
         for entry in self._iter_rest_of_segment(sequence):
             return entry
         raise self._build_missing_error(sequence, sequence)
@@ -316,7 +329,7 @@ class Archive:
 
     # ------------------------------------------------------------------ identifiers
     def index(self) -> IdentifierIndex | None:
-        """Return the index of archived identifiers, verified by its digest; None if nothing was archived.
+        """Return the index of archived transaction ids, verified by its digest; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
         """
@@ -333,7 +346,7 @@ class Archive:
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: IdentifierIndex, digest: str) -> str:
-        """Return why ``index`` is not the index of identifiers with this SHA-256; empty if it is."""
+        """Return why ``index`` is not the file with this SHA-256, or "" if it is."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -343,7 +356,7 @@ class Archive:
         return ""
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
-        """Return the path of the index of identifiers on each medium that lacks it or has another one."""
+        """Return the path for the index of transaction ids on each medium where the index is missing or different."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
@@ -354,10 +367,10 @@ class Archive:
         ]
 
     def find(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> StoredEntry | None:
-        """Return the archived entry with this transaction id, or None.
+        """Return the archived entry with this transaction id, or None if the archive has none.
 
-        ``journal_tag`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
-        gone.
+        ``journal_tag`` is the last part of the ids of this journal, ``index`` the index of archived ids. Raises
+        :class:`JournalDamaged` if the segment that must be read is missing.
         """
         last_archived = self.last_sequence
         if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > last_archived:
@@ -376,10 +389,11 @@ class Archive:
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def has_transaction(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
+        """Return whether an archived entry has this transaction id; unlike :meth:`find`, do not read the entry.
 
-        If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
-        the identifier states the number of its own entry and the segment of that entry is gone.
+        The index alone is sufficient for this, even if the segment files were taken away. Only if the id states
+        the number of its own entry is the segment of that entry needed; :class:`JournalDamaged` is raised if it
+        is missing.
         """
         try:
             return self.find(tx_id, journal_tag, index) is not None
@@ -390,9 +404,9 @@ class Archive:
 
 
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
-    """Return the journal archive in ``folder`` as its own files describe it, for use without a journal.
+    """Return the journal archive in ``folder``, found from its files alone, for use without a journal.
 
-    Its content is proved as always; only missing segments at its end cannot be detected.
+    Its content is proved as always; only segments missing at its end cannot be detected.
     """
     names = sorted(
         match[0]

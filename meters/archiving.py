@@ -1,7 +1,7 @@
 """Moving journal entries into the archive: in small steps between games, the same bytes to both media.
 
-A power loss at any moment leaves the journal unchanged: files are written under another name and renamed, a
-segment counts only from the entry that names it, and leftovers are overwritten by the next attempt.
+A power loss at any time leaves the journal unchanged: files are written under a temporary name and renamed, a
+segment counts only once a journal entry names it, and leftover files are overwritten by the next attempt.
 """
 
 import hashlib
@@ -36,7 +36,10 @@ _STEP_BYTES: Final = 64 << 10
 
 
 class Archivist:
-    """Writer of the journal's archive: it writes one segment at a time, from the entries of the first journal copy."""
+    """Writer of the journal's archive.
+
+    It writes one segment at a time, with entries from the first copy of the journal.
+    """
 
     def __init__(
         self,
@@ -52,15 +55,15 @@ class Archivist:
         """The first journal copy, from which entries are archived."""
         self._key = key
         self._check_seal = check_seal
-        """The function that raises if the machine did not seal the entry."""
+        """The function that raises an error if the machine did not seal the given entry."""
 
     def find_next_segment_end(
         self, boundary: ArchiveEnd | None, segment_size: int, at_hand: int, sequence: int
     ) -> int | None:
-        """Return the sequence of the signed checkpoint that ends the next archive segment, or None if it is too early.
+        """Return the number of the checkpoint entry that ends the next archive segment, or None if it is too early.
 
-        A segment has ``segment_size`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
-        stay in the two copies.
+        A segment has ``segment_size`` entries, plus those up to the next signed checkpoint. The newest
+        ``at_hand`` entries are not archived. ``sequence`` is the number of the journal's last entry.
         """
         last_archived = 0 if boundary is None else boundary.last_sequence
         if sequence - last_archived < segment_size + at_hand:
@@ -74,9 +77,9 @@ class Archivist:
     def write_segment_in_steps(
         self, boundary: ArchiveEnd | None, last_sequence: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Write the archive segment up to entry ``last_sequence`` in small steps.
+        """Write the archive segment that ends with entry ``last_sequence``, one small step per iteration.
 
-        Return the transaction that records it in the journal.
+        The generator returns the transaction that records the segment in the journal.
         """
         last_archived = 0 if boundary is None else boundary.last_sequence
         for folder in self._archive.folders:
@@ -117,7 +120,7 @@ class Archivist:
         )
 
     def _remove_left_over_files(self, folder: Path, last_archived: int) -> None:
-        """Remove the files in the archive's ``folder`` of an archiving step that was never recorded.
+        """Remove files from the archive's ``folder`` that belong to an archiving step that was never recorded.
 
         ``last_archived`` is the last entry that is recorded as archived.
         """
@@ -129,14 +132,14 @@ class Archivist:
             self._storage.sync_folder(folder)
 
     def _publish_new_files(self, new_paths: list[Path]) -> None:
-        """Rename finished archive files to their final names, without the ending ``.new``, and sync the folders."""
+        """Rename finished archive files ``NAME.new`` to ``NAME``, and sync the folders."""
         for path in new_paths:
             self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
         for folder in self._archive.folders:
             self._storage.sync_folder(folder)
 
     def _write_index(self, last_archived: int, records: list[bytes]) -> Generator[None, None, str]:
-        """Write the index of identifiers with ``records`` added, step by step; return its SHA-256.
+        """Write the index of archived transaction ids with ``records`` added, step by step; return its SHA-256.
 
         ``last_archived`` is the last entry that it covers.
         """
@@ -169,9 +172,9 @@ class Archivist:
         return digest.hexdigest()
 
     def compare_media_in_steps(self) -> Generator[None, None, list[Path]]:
-        """Compare the archive segments on both media in small steps; return the files that were repaired.
+        """Compare the archive segments on both media in small steps; return the paths of the repaired files.
 
-        A segment that is missing or altered on one medium is copied from the other. Raises
+        A segment that is missing or altered on one medium is copied from the other medium. Raises
         :class:`JournalDamaged` if neither medium has it intact.
         """
         mended: list[Path] = []
@@ -190,7 +193,7 @@ class Archivist:
         return mended
 
     def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
-        """Compare files step by step; return whether the contents of all of them are equal."""
+        """Compare files step by step; return whether all of them have the same content."""
         files = [self._storage.open_file(path, write=False) for path in paths]
         try:
             size = files[0].size()
@@ -207,7 +210,10 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the file of the first intact copy of an archive segment, verifying one block per iteration."""
+        """Return the path of the first intact one of these copies of a segment.
+
+        One block is verified per iteration.
+        """
         reasons = []
         for copy in copies:
             try:
@@ -222,7 +228,10 @@ class Archivist:
         raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
     def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
-        """Copy an intact archive segment over ``path`` step by step; the new file replaces the old one when durable."""
+        """Copy the intact archive segment ``intact`` to ``path``, step by step.
+
+        An existing file is replaced only when the new one is durable.
+        """
         self._storage.make_folder(path.parent)
         fresh = path.with_name(path.name + ".new")
         source = self._storage.open_file(intact, write=False)
@@ -242,7 +251,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: IdentifierIndex | None) -> list[Path]:
-        """Copy the verified index of identifiers to each medium that lacks it or has a different one.
+        """Copy the verified index of transaction ids to each medium where it is missing or different.
 
         Return the paths of the files written.
         """

@@ -1,11 +1,11 @@
 """The chart of accounts: every source and sink of value, its book, and its role in the self-audit.
 
 There are seven books, and value never flows between them. LIVE is the money of player and operator. STOCK is
-the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are
-merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees
-that participants of a tournament pay to an attendant, and the prizes that staff hand over: money that never
-enters the machine. KENO is the money of a venue's Keno office, which has a journal of its own. Each book sums to
-zero, because value only flows between accounts of the same book.
+the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are merchandise
+prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees that
+participants of a tournament pay to an attendant, and the prizes that staff hand over: money that never enters
+the machine. KENO is the money of a venue's Keno office, which has its own journal. Each book sums to zero,
+because value only flows between accounts of the same book.
 """
 
 import re
@@ -50,18 +50,15 @@ class Role(StrEnum):
     #: Value that left the machine.
     OUT = "out"
     STORE = "store"
-    """A location of value, in a book without players; value flows both in and out."""
+    """An account of a book without players: it stores value, which flows both in and out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One line of the chart of accounts: a pattern of names, and the role of the accounts that it matches.
-
-    ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``.
-    """
+    """One line of the chart of accounts, for all accounts whose names match its pattern."""
 
     pattern: str
-    """The account names of this line; ``<...>`` stands for one word."""
+    """The pattern of the account names; ``<...>`` stands for one word of ``[A-Za-z0-9_.-]``."""
     role: Role
     """The role of the accounts in the self-audit's equation."""
     meaning: str
@@ -175,7 +172,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
 
 
 def compile_account_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression of an account name pattern: ``<...>`` is a named word, ``*`` any tail."""
+    """Return the regular expression for an account name pattern: ``<...>`` is a named word, ``*`` any ending."""
     words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
     return re.compile(words.replace("*", ".*"))
 
@@ -212,6 +209,6 @@ def check_flow(source: str, target: str) -> None:
 
 @lru_cache(maxsize=4096)
 def parse_account_words(name: str) -> dict[str, str]:
-    """Return the variable parts of an account name, such as position, kind or level, by their names."""
+    """Return the variable words of an account name, such as the position, by the words' names in its pattern."""
     match = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return match.groupdict() if match else {}

@@ -53,19 +53,19 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
 
 
 def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], FlowSum]) -> tuple[str, str, str]:
-    """Return the sort key of a meter cell in a ledger snapshot: source, target and dimensions."""
+    """Return the sort key of a meter cell in a saved ledger: source account, target account and dimensions."""
     (source, target, key), _ = item
     return source, target, str(key)
 
 
 def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
-    """Return the sort key of an occurrence count in a ledger snapshot: name and dimensions."""
+    """Return the sort key of an occurrence count in a saved ledger: name and dimensions."""
     (name, key), _ = item
     return name, str(key)
 
 
 def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Return the ledger saved in a checkpoint by :func:`encode_ledger`, at entry ``sequence``."""
+    """Return the ledger that :func:`encode_ledger` saved in a checkpoint; its last entry has this number and hash."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.outflows_cents = Counter(saved["given"])
     ledger.inflows_cents = Counter(saved["taken"])
@@ -86,7 +86,7 @@ def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Led
 
 
 def compute_ledger_digest(saved: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a ledger snapshot's canonical JSON, hexadecimal."""
+    """Return the SHA-256 of a saved ledger's canonical JSON, hexadecimal."""
     return hashlib.sha256(encode_canonical_json(saved)).hexdigest()
 
 
@@ -96,7 +96,10 @@ def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) 
 
 
 def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:
-    """Return the transaction that records a signed checkpoint of ``ledger``; it must be the very next entry."""
+    """Return the transaction that records a signed checkpoint of ``ledger``.
+
+    It must become the journal's very next entry.
+    """
     saved = encode_ledger(ledger)
     ledger_sha256 = compute_ledger_digest(saved)
     signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
@@ -108,9 +111,10 @@ def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:
 
 
 def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
-    """Verify that a journal entry is a checkpoint signed for its position in the chain; return its ledger snapshot.
+    """Verify that a journal entry is a checkpoint signed at its place in the chain; return the ledger saved in it.
 
-    Raises :class:`JournalDamaged` if it is not a checkpoint or not signed with ``public_key``.
+    Raises :class:`JournalDamaged`, naming ``where``, if it is not a checkpoint or not signed with
+    ``public_key``.
     """
     record: Any = entry.record
     try:
@@ -138,9 +142,9 @@ def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mappi
 
 
 def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
-    """Return the machine's public key from the journal's first entry.
+    """Return the machine's public key from ``genesis``, the journal's first entry.
 
-    Raises :class:`JournalDamaged`, naming ``where``, if there is no such entry or key.
+    Raises :class:`JournalDamaged`, naming ``where``, if the entry or the key is missing.
     """
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):

@@ -1,9 +1,9 @@
-"""Authorised clear of a machine memory that cannot be repaired: starts a new journal that owes what the old one owed.
+"""Authorised clear of a memory that cannot be repaired: it starts a new journal that owes what the old one owed.
 
-Everything is moved aside as evidence and nothing is deleted. The first entry of the new journal records who
+The old memory is moved aside as evidence; nothing is deleted. The first entry of the new journal records who
 cleared what and why; its next entries settle or carry over each amount owed (A-05, A-20, A-21). The caller
-decides what is owed and how it is carried over: this module knows nothing of a cabinet. The whole procedure
-is written down before anything is moved, and the machine stays stopped until its last step is done:
+decides what is owed and how it is carried over: this module knows nothing of a cabinet. The whole procedure is
+stored as a plan before anything is moved, and the machine stays stopped until the last step is done:
 :func:`finish_memory_clear` completes a clear that was interrupted at any point.
 """
 
@@ -48,13 +48,13 @@ __all__ = [
 #: Name of the folder with the evidence of memory clears.
 CLEARED_FOLDER: Final = "cleared"
 CLEAR_PLAN_FILE_NAME: Final = "clear.plan"
-"""File in the state folder with the clear as it was authorised, until it is completed."""
+"""Name of the file in the state folder with the plan of an authorised clear, until the clear is completed."""
 #: The account from which amounts carried over come.
 CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 
 
 class ClearRefused(JournalError):
-    """Error: the memory clear is not authorised, does not account for what is owed, or may not run now."""
+    """Error: the memory clear is not authorised, does not account for the credit owed, or may not run now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +71,11 @@ class Clearance:
     reason: str
     """Why the memory is cleared."""
     challenge: str
-    """The code that :attr:`JournalInspection.challenge` gave for the memory that the two people inspected."""
+    """The value of :attr:`JournalInspection.challenge` for the memory that the two people inspected."""
     opening: Sequence[Transaction] = ()
-    """The second and following entries of the new journal; they settle or carry over what is owed."""
+    """The second and further entries of the new journal, which settle or carry over each amount owed."""
     claims_record: Mapping[str, JSON] | None = None
-    """What the first entry of the new journal records about the amounts owed, or None."""
+    """What the first entry of the new journal records about the amounts owed; None: nothing."""
     owed_cents: int = 0
     """The credit that ``opening`` accounts for, in minor units."""
 
@@ -90,10 +90,10 @@ def clear_memory(
     policy: Policy | None = None,
     storage: Storage | None = None,
 ) -> Path:
-    """Move the machine's whole memory aside and begin a new journal; return the folder of the evidence.
+    """Move the machine's whole memory aside and start a new journal; return the folder of the evidence.
 
     Raises :class:`ClearRefused` if the clearance does not name two people and a reason, does not quote the
-    inspection's challenge, does not account for the credits to the cent, or another clear was started.
+    inspection's challenge, does not account for the credit exactly, or if another clear was started.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -145,7 +145,7 @@ def finish_memory_clear(
 ) -> Path:
     """Complete a memory clear that was started; return the folder of the evidence.
 
-    Every step may be repeated. Raises :class:`ClearRefused` if no clear was started.
+    It may be called again after any interruption. Raises :class:`ClearRefused` if no clear was started.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -187,7 +187,8 @@ def finish_memory_clear(
 def compute_transaction_digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content.
 
-    After a clear, the first entry of the new journal contains this digest of each entry that must follow it.
+    The first entry of the new journal after a clear has this digest of each carried-over entry that must
+    follow.
     """
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
@@ -207,7 +208,10 @@ def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
 def _move_all(
     medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, object]
 ) -> None:
-    """Move the old memory and its archive aside into ``evidence``; files already moved stay where they are."""
+    """Move the old memory and its archive into the folder ``evidence``.
+
+    Files already moved by an interrupted attempt stay there.
+    """
     medium.make_folder(evidence)
     replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
     _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
@@ -222,7 +226,7 @@ def _move_all(
 
 
 def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -> None:
-    """Refuse a memory clear without two people, a reason, the current challenge, and an account of the credit."""
+    """Raise :class:`ClearRefused` unless the clearance has two people, a reason, the challenge and the exact credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different people")
@@ -257,7 +261,7 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
 
 
 def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
-    """Move the files of ``folder`` whose names have one of these endings into ``target``, durably."""
+    """Move the files of ``folder`` whose names have one of these endings into the folder ``target``, durably."""
     medium.make_folder(target)
     for name in medium.list_names(folder):
         if name.endswith(endings):
@@ -276,7 +280,7 @@ def _move_file(medium: Storage, old_path: Path, new_path: Path) -> None:
 
 
 def _is_key_intact(medium: Storage, *folders: Path) -> bool:
-    """Return whether an intact machine key can be read from one of ``folders`` on ``medium``."""
+    """Return whether an intact machine key can be read from one of the folders."""
     try:
         return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:

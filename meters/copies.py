@@ -1,8 +1,8 @@
-"""The journal's two copies as one memory: each entry in both, each checked completely, each able to repair the other.
+"""The journal's two copies as one memory: each entry is in both; each copy is checked and can repair the other.
 
 Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the anchors.
-The first copy is durable before the second is written, so that a person with access to the second medium
-cannot read an outcome that could still be undone. Whenever the power fails:
+The first copy is durable before the second is written, so that a person with access to the second medium cannot
+read an outcome that could still be undone. Whenever the power fails:
 
 * An acknowledged entry is intact and synced in both copies.
 * The entry that was being written is intact in both copies, in one, or in none. If it is intact in one, it is
@@ -11,11 +11,11 @@ cannot read an outcome that could still be undone. Whenever the power fails:
 * A torn log record is detected by its CRC, a torn SQLite commit by SQLite itself.
 
 Damage in one copy is repaired from the other, the rewritten copy is verified completely, and a finding is
-recorded in the journal. Damage in both, copies that disagree, and a journal that ends before an anchor or has
-none left stop the machine (:class:`JournalDamaged`) until an authorised clear.
+recorded in the journal. The machine stops (:class:`JournalDamaged`) until an authorised clear if both copies
+are damaged, if the copies disagree, if the journal ends before an anchor, or if no anchor is left.
 
-If the second medium is missing (:mod:`meters.media`), the first copy continues alone; the second is brought
-up to date when it is back.
+If the second medium is missing (:mod:`meters.media`), the first copy continues alone; the second is brought up
+to date when its medium is back.
 """
 
 from collections.abc import Iterable
@@ -63,7 +63,7 @@ class JournalLocation:
 
     @property
     def media(self) -> tuple[Path, ...]:
-        """Return the folders in use, the first medium's first."""
+        """Return the folders in use: that of the first medium, then that of the second unless it is missing."""
         return (self.state_dir,) if self.is_second_medium_missing else (self.state_dir, self.second_dir)
 
     @property
@@ -80,14 +80,14 @@ class JournalLocation:
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
     def log(self) -> LogCopy:
-        """Return the journal's log (its second copy) in the second folder, not yet scanned."""
+        """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
         return LogCopy(self.storage, self.second_dir, segment_bytes=self.segment_bytes)
 
 
 class JournalCopies:
     """Both copies of the journal, proved intact and equal, and open for writing.
 
-    ``findings`` lists the repairs made.
+    ``findings`` lists the repairs made while opening.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class JournalCopies:
     ) -> None:
         """Open, check and if necessary repair both copies of the journal in ``location``.
 
-        ``journal_exists``: a journal was started here, so none is created if none is found. ``refill``: the
-        second medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be
-        repaired, :class:`JournalUnwritable` if a medium refuses.
+        If ``journal_exists``, a journal was started here, so no new one is created if none is found. If
+        ``refill``, the second medium is new and is filled from the first. Raises :class:`JournalDamaged` if the
+        copies cannot be repaired, :class:`JournalUnwritable` if a medium refuses access.
         """
         self.findings: list[MemoryFinding] = []
         self._location = location
@@ -130,9 +130,9 @@ class JournalCopies:
     def close(self) -> None:
         """Close all files of both copies.
 
-        SQLite moves the WAL into its file when the last connection closes, so this is done under control
-        first. If a failing medium prevents that, the next start finds pages that differ from their sums and
-        repairs them from the log.
+        SQLite moves its write-ahead log (WAL) into the database file when the last connection closes; this
+        method does so before, so that the page sums are recorded. If a failing medium prevents that, the next
+        start finds pages that differ from their sums and repairs them from the log.
         """
         if self.log is not None:
             self.log.close()
@@ -154,7 +154,10 @@ class JournalCopies:
 
     # ------------------------------------------------------------------ opening
     def _open(self, log: LogCopy) -> None:
-        """Open both copies of the journal; repair, rebuild or complete a damaged or shorter one from the other."""
+        """Open both copies of the journal.
+
+        If one is damaged or ends earlier, repair, rebuild or complete it from the other.
+        """
         location = self._location
         scan = log.scan()
         damage = self._open_database()
@@ -184,8 +187,8 @@ class JournalCopies:
     def _remove_unacknowledged_record(self, log: LogCopy, scan: LogScan) -> bool:
         """Remove an incomplete last record from the log; return whether the log is now intact.
 
-        Only if every anchor is intact and the damage is in the log's last segment: the newest journal head
-        proves that the removed entry was never acknowledged. Otherwise nothing is removed.
+        The record is only removed if every anchor is intact and the damage is in the log's last segment. Then
+        the newest journal head proves that the entry was never acknowledged. Otherwise return False.
         """
         anchors = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
         if (
@@ -209,7 +212,7 @@ class JournalCopies:
     def _open_database(self) -> str:
         """Open the journal's first copy, the database.
 
-        Return what is wrong with it, or an empty string if it was opened.
+        Return why it could not be opened, or "" if it was opened.
         """
         try:
             self._database = WritableDatabase.attach(
@@ -222,7 +225,7 @@ class JournalCopies:
     def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
         """Create both copies of the journal, empty, because no entry was ever acknowledged here.
 
-        ``absent``: there is no database file yet.
+        ``absent`` says that there is no database file yet.
         """
         location = self._location
         if absent:
@@ -246,10 +249,10 @@ class JournalCopies:
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Return the log's ``scan``, marked as damaged if entries are missing at the beginning of the log.
+        """Return the log's ``scan``, with ``damage`` set if entries are missing at the beginning of the log.
 
-        Archived entries are removed from the first copy (the database) before they are removed from the log.
-        An intact log therefore never begins later than the first copy.
+        Archived entries are removed from the first copy (the database) before they are removed from the log. An
+        intact log therefore never begins later than the first copy.
         """
         base, _ = self.database.read_base()
         log_base, _ = log.base
@@ -259,7 +262,10 @@ class JournalCopies:
         return replace(scan, damage=reason, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Rewrite the log from its damaged segment on, using the first copy; verify it and return the new scan."""
+        """Rewrite the log from its damaged segment on with entries of the first copy.
+
+        Then verify the log and return the new scan.
+        """
         last, _ = self.database.read_last()
         base = self.database.read_base()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
@@ -290,7 +296,7 @@ class JournalCopies:
         return scan_after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
-        """Add the missing last entries to the copy of the journal that has fewer, from the other copy.
+        """Add the missing last entries to the copy of the journal that has fewer, from the copy that has more.
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
@@ -319,18 +325,21 @@ class JournalCopies:
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
-        """Yield only the entries with this machine's valid seal, so that no forgery is carried into the other copy."""
+        """Yield only the entries that have this machine's valid seal, so that no forgery gets into the other copy."""
         for item in items:
             check_seal(item, self._key)
             yield item
 
     def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
-        """Return the journal's anchor on each medium, with the folder that contains it."""
+        """Return (folder, content of the anchor file in it) for each medium."""
         location = self._location
         return [(folder, AnchorFile.read(location.storage, folder, self._key)) for folder in location.media]
 
     def _check_anchors(self) -> None:
-        """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
+        """Check that the journal reaches the entry that the anchors name; recreate a lost anchor.
+
+        Raises :class:`JournalDamaged` if entries are missing or differ, or if every anchor is lost.
+        """
         location = self._location
         sequence, head_hex = self.database.read_last()
         anchors = self._read_anchors()
@@ -367,10 +376,11 @@ class JournalCopies:
 
     # ------------------------------------------------------------------ running
     def append(self, item: SealedEntry) -> None:
-        """Make a journal entry durable in both copies. After any error the journal must be reopened.
+        """Make a journal entry durable in both copies.
 
-        If the commit to the first copy fails, nothing is stored. After the commit the entry exists; if
-        writing the second copy then fails, the next opening completes it.
+        After any error the journal must be reopened. If the commit to the first copy fails, nothing is stored.
+        After the commit the entry exists; if writing it to the second copy then fails, the next opening does
+        so.
         """
         try:
             self.database.insert(item)
@@ -387,19 +397,19 @@ class JournalCopies:
         self._location.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def remove_through(self, sequence: int) -> None:
-        """Allow both copies to remove the entries up to ``sequence``, which are archived, a few at a time.
+        """Allow both copies to remove the archived entries up to ``sequence``; they do so in small steps later.
 
-        Nothing is removed while the second medium is missing.
+        While the second medium is missing, nothing is removed.
         """
         if self.log is not None:
             self.database.remove_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
-        """Check before play that both copies end with this entry, and that the next part of each copy is intact (A-03).
+        """Check that both copies end with this entry, and that the next part of each copy is intact (A-03).
 
-        Each call continues where the previous one ended, and starts again at the beginning after the end. So
-        the whole of both copies is read again and again while the machine runs. Raises
-        :class:`JournalDamaged`.
+        It is called before play. Each call continues in the copies where the previous one ended, and after the
+        end starts again at the beginning, so the whole of both copies is read repeatedly while the machine
+        runs. Raises :class:`JournalDamaged`.
         """
         last = self.database.read_last()
         if last != (sequence, head_hex):
@@ -421,6 +431,6 @@ def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
 
 
 def check_seal(item: SealedEntry, key: MachineKey) -> None:
-    """Raise :class:`JournalDamaged` unless the seal of this entry is the machine's, by ``key``."""
+    """Raise :class:`JournalDamaged` unless the seal of this entry was made with the machine's ``key``."""
     if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
         raise JournalDamaged(f"entry {item.entry.sequence}", "its HMAC was not made with this machine's key")

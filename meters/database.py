@@ -24,7 +24,10 @@ DATABASE_FILE_NAME: Final = "journal.sqlite"
 #: The format that this program writes.
 DATABASE_FORMAT: Final = 2
 _FORMATS: Final = (1, DATABASE_FORMAT)
-"""File formats that the database may have. Format 1 stored bodies unpacked; it is rebuilt from the log."""
+"""The formats of the database file that can be read.
+
+Format 1 stored entries uncompressed; such a file is rebuilt from the log.
+"""
 #: Time to wait for another process's lock.
 _BUSY_TIMEOUT_MS: Final = 2000
 
@@ -83,12 +86,13 @@ class EntriesArchived(JournalDamaged):
 class DatabaseReader:
     """Reader of the journal's first copy, the entries in one SQLite file.
 
-    Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects that.
+    Every read verifies the hash of the entry, and that the columns by which it was found match the entry. If a
+    damaged column or index hides an entry, the entry is not found at all: only :meth:`PageSums.verify` detects
+    that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:
-        """``database``: the open connection; ``path``: its file, named in errors."""
+        """Create a reader on the open connection ``database``; ``path`` is its file, which errors name."""
         self._database = database
         self._path = path
         self._format = DATABASE_FORMAT
@@ -96,7 +100,7 @@ class DatabaseReader:
 
     @classmethod
     def open(cls, storage: Storage, folder: Path) -> Self:
-        """Open the journal's first copy in ``folder`` read-only, beside a running or a stopped machine.
+        """Open the journal's first copy in ``folder`` read-only, whether the machine is running or stopped.
 
         Raises :class:`JournalUnwritable` if it cannot be opened, :class:`JournalDamaged` if it is not a
         journal.
@@ -121,7 +125,10 @@ class DatabaseReader:
             )
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one SQL statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it."""
+        """Run one SQL statement and return its rows.
+
+        Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it.
+        """
         try:
             return self._database.execute(sql, parameters)
         except MediumError as error:
@@ -136,12 +143,18 @@ class DatabaseReader:
         self._database.close()
 
     def read_last(self) -> tuple[int, str]:
-        """Return the sequence and hash of the last entry in the file (0 and the genesis hash if it is empty)."""
+        """Return the number and hash of the last entry in the file.
+
+        If the file is empty, return 0 and the hash that a journal's first entry states as its predecessor's.
+        """
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
     def read_base(self) -> tuple[int, str]:
-        """Return the sequence and hash of the entry before the file's first one; earlier entries are archived."""
+        """Return the number and hash of the entry before the first one in the file.
+
+        That entry and all earlier ones are archived.
+        """
         row = self.run(f"{_SELECT_ENTRIES_SQL} ORDER BY sequence LIMIT 1").fetchone()
         return (
             (0, GENESIS_HASH)
@@ -190,7 +203,10 @@ class DatabaseReader:
         return None if row is None else self._decode_row(row)
 
     def find_by_ref(self, ref: str) -> list[StoredEntry]:
-        """Return the entries in the file that settle, void or belong to the entry ``ref``, oldest first."""
+        """Return the entries in the file whose ``ref`` is this id, oldest first.
+
+        They settle or void the transaction with this id, or belong to it.
+        """
         return [
             self._decode_row(row)
             for row in self.run(f"{_SELECT_ENTRIES_SQL} WHERE ref = ? ORDER BY sequence", (ref,))
@@ -217,11 +233,11 @@ class DatabaseReader:
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` journal entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
+        """Yield up to ``limit`` journal entries after ``since`` and before ``until`` of these kinds (all if empty).
 
-        Entries are read in pages of limited size in short transactions, so that writing never waits for a
-        slow reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the
-        archive; this can only happen when reading oldest first.
+        Entries are read in pages of limited size in short transactions, so that writing never waits for a slow
+        reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the archive;
+        this can only happen when reading oldest first.
         """
         bounds = since, _SEQUENCE_MAX if until is None else until
         sources = [
@@ -234,7 +250,7 @@ class DatabaseReader:
     def _iter_row_batches(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
     ) -> Iterator[_EntryRow]:
-        """Yield the table rows of entries of one kind (or of all) between ``bounds``, read in growing batches."""
+        """Yield the table rows of entries of ``kind`` (None: all) between ``bounds``, read in growing batches."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
@@ -254,14 +270,17 @@ class DatabaseReader:
             page = min(2 * page, _BATCH_ROWS)
 
     def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:
-        """Return the JSON bytes of entry ``sequence`` from their stored form. Raises :class:`JournalDamaged`."""
+        """Return the JSON bytes of entry ``sequence`` from its stored (compressed) form.
+
+        Raises :class:`JournalDamaged`.
+        """
         try:
             return unpack_entry(stored_body)
         except ValueError as error:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(error)) from error
 
     def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
-        """Raise :class:`JournalDamaged` unless the columns of an entry's row match the entry in its body."""
+        """Raise :class:`JournalDamaged` unless id, kind and ref in an entry's table row equal those in the entry."""
         if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
             return
         value_pairs = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
@@ -296,19 +315,22 @@ class WritableDatabase(DatabaseReader):
         super().__init__(database, path)
         self._sums = sums
         self._scrub_page = 1
-        """The number of the page from which the next checksum check continues."""
+        """The number of the page with which the next call of :meth:`scrub` begins."""
         self._unsettled = True
-        """Whether changes may still be in SQLite's write-ahead log (WAL)."""
+        """Whether SQLite's write-ahead log (WAL) may have changes that are not in the database file yet."""
         self._first = 1
-        """Sequence of the first entry in the file; outdated after a failed commit, when the copy is opened again."""
+        """The number of the first entry in the file.
+
+        After a failed commit it may be wrong; the copy is then opened again.
+        """
         self._archived = 0
-        """The last archived entry; entries up to it may be removed from the file."""
+        """The number of the last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
     def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[SealedEntry]) -> None:
         """Create the journal's first copy in ``folder`` with these entries, completely or not at all.
 
-        No earlier file may exist. It is built under another name and renamed, so that a power loss never
+        No such file may exist yet. It is built under a temporary name and renamed, so that a power loss never
         leaves an incomplete file.
         """
         path = folder / DATABASE_FILE_NAME
@@ -345,7 +367,7 @@ class WritableDatabase(DatabaseReader):
     def put_aside(storage: Storage, folder: Path) -> None:
         """Rename the damaged database file in ``folder``, so that a new one can be built.
 
-        The renamed file is evidence; one from an earlier time is replaced.
+        The renamed file is kept as evidence; one from an earlier repair is replaced.
         """
         path = folder / DATABASE_FILE_NAME
         for suffix in ("", "-wal"):
@@ -389,7 +411,7 @@ class WritableDatabase(DatabaseReader):
         return copy
 
     def _check_ends(self) -> None:
-        """Check that the entries in the file follow the archived ones without a gap: first, last and count agree.
+        """Check that the file's entries directly follow the archived ones, and that none is missing between them.
 
         Raises :class:`JournalDamaged`.
         """
@@ -403,7 +425,7 @@ class WritableDatabase(DatabaseReader):
         self._first = first or 1
 
     def close(self) -> None:
-        """Close SQLite's file descriptors of the database, and after them the descriptor used for page checksums."""
+        """Close SQLite's files of the database, and after them the file descriptor used for page checksums."""
         super().close()
         self._sums.close()
 
@@ -449,11 +471,12 @@ class WritableDatabase(DatabaseReader):
             self.run("ROLLBACK")
 
     def settle(self) -> None:
-        """Move SQLite's WAL into the database file and record the new page sums. Never waits for a reader.
+        """Move SQLite's write-ahead log (WAL) into the database file and record the new page sums.
 
-        The WAL is then reused from its beginning, because overwriting it costs half as much per sync as
-        growing it. If nothing was written since the last call, nothing is moved, so that only pages that the
-        WAL has just changed are summed again.
+        If a reader is using the WAL, this does not wait and leaves the rest for the next call. The WAL is then
+        reused from its beginning, because overwriting it costs half as much per sync as growing it. If nothing
+        was written since the last call, nothing is moved, so only pages that the WAL has just changed are
+        summed again.
         """
         if self._unsettled:
             self._unsettled = not self._sums.settle(self._checkpoint_wal)
@@ -480,9 +503,10 @@ class WritableDatabase(DatabaseReader):
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
-    """Compare every page of the journal's first copy in ``folder`` with its sum; raise JournalDamaged for a bad one.
+    """Check every page of the journal's first copy in ``folder`` against its stored sum.
 
-    Must not be called by the process that writes the copy (:class:`PageSums`).
+    Raises :class:`JournalDamaged` for a page that does not match. The process that writes the copy must not
+    call this (:class:`PageSums`).
     """
     sums = PageSums(storage, folder / DATABASE_FILE_NAME, key)
     try:
@@ -507,5 +531,5 @@ def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, byt
 
 
 def _to_hex(digest: bytes | str) -> str:
-    """Return a hash, stored in binary or (format 1) as text, in hexadecimal."""
+    """Return a stored hash in hexadecimal; it is stored in binary or, in format 1, as hexadecimal text."""
     return digest if isinstance(digest, str) else digest.hex()

@@ -1,8 +1,8 @@
 """Reserved space on each storage medium, so that a full medium can still record what is owed.
 
-Each medium holds a file of the reserve's size. If free space falls below a fraction of it, or a write fails
-for lack of space, both reserves are released: there is space again for payouts and records, and the machine
-starts nothing new until somebody has freed space and the reserves are restored.
+Each medium holds a reserve file of a fixed size. If the free space falls below a fraction of that size, or a
+write fails for lack of space, the reserve files on both media are deleted. Payouts and records can then still
+be written, but the machine starts nothing new until somebody has freed space and the reserve files exist again.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ RESERVE_FILE_NAME: Final = "reserve"
 class DiskReserve:
     """Reserved space on the storage media: a file of ``size`` bytes in each of ``folders``.
 
-    No files if the size is 0.
+    If ``size`` is 0, there are no such files.
     """
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
@@ -29,10 +29,10 @@ class DiskReserve:
         self._size = size
 
     def check_reserves(self) -> str:
-        """Return which medium is full and why; an empty string if every reserve file exists or could be restored.
+        """Check the reserve files and restore missing ones; return which medium is full and why.
 
-        A reserve is restored only if twice as much space is free, so that later writes do not need it at
-        once.
+        Return "" if every reserve file exists or was restored. A file is restored only if twice its size is
+        free, so that later writes do not need the reserve at once.
         """
         full = ""
         for folder in self._folders:
@@ -51,7 +51,7 @@ class DiskReserve:
         return full
 
     def release(self) -> bool:
-        """Delete the reserve file on every medium, which frees its space; return whether there was any."""
+        """Delete the reserve file on every medium to free its space; return whether there was such a file."""
         is_released = False
         for folder in self._folders:
             with suppress(JournalUnwritable):

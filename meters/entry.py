@@ -1,7 +1,7 @@
-"""A stored journal entry: a transaction with its place in the hash chain, as canonical JSON bytes.
+"""A stored journal entry: a transaction at its place in the hash chain, as canonical JSON bytes.
 
-The body contains the SHA-256 of the previous body, so the hash of the last entry covers all of them.
-Canonical JSON means: UTF-8, sorted keys, no spaces, no floats, empty members omitted.
+The bytes (the body) of an entry contain the SHA-256 of the previous body, so the hash of the last entry covers
+all entries. Canonical JSON means: UTF-8, sorted keys, no spaces, no floats, empty members omitted.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ BODY_BYTES_MAX: Final = 64 << 20
 #: Digits of a hash.
 _HASH_DIGITS: Final = 64
 _PLAIN_DEPTH: Final = 200
-"""Number of brackets up to which an entry's JSON cannot be nested too deeply for any reader."""
+"""An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports."""
 _PLAIN_TRANSFER_LENGTH: Final = 3
-"""Number of list elements of a transfer without dimensions: source, target and amount."""
+"""The number of elements in the stored list of a transfer without dimensions: source, target and amount."""
 _PHASES: Final = tuple(map(str, Phase))
 _MARKS: Final = tuple(map(str, Mark))
 #: Characters that an error message shows of names that no entry has.
@@ -53,11 +53,11 @@ _EMPTY_MEMBERS: Final[dict[str, object]] = {}
 #: Sets a field of a frozen dataclass.
 _set_frozen_field: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
-"""The hash that the first journal entry states as that of its predecessor."""
+"""The value that the first journal entry states as the hash of the previous entry."""
 
 
 class StoredEntry(NamedTuple):
-    """One entry of the journal: a transaction, its sequence (from 1), its bytes and their hash."""
+    """One entry of the journal: a transaction, its number, the encoded bytes and their hash."""
 
     sequence: int
     """The number of the entry; the first is 1."""
@@ -94,7 +94,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def ref(self) -> str | None:
-        """Return the id of the entry that this one settles, voids or belongs to."""
+        """Return the id of the transaction that this entry settles, voids or belongs to; None if there is none."""
         return self.transaction.ref
 
     @property
@@ -104,7 +104,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def state(self) -> Mapping[str, JSON]:
-        """Return the machine state keys that the entry sets."""
+        """Return the values that the entry stores in the machine state, by key; None removes a key."""
         return self.transaction.state
 
     @property
@@ -136,7 +136,10 @@ _LONG_NUMBER_PATTERN: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[
 
 
 def _reject_float(text: str) -> int:
-    """Raise ValueError, because a journal entry must not have a number with a fraction or an exponent."""
+    """Raise ValueError for the number ``text``, which has a fraction or an exponent.
+
+    A journal entry must not contain such a number.
+    """
     raise ValueError(f"the number {text[:40]} is not a whole number")
 
 
@@ -176,11 +179,10 @@ def parse(data: bytes) -> Any:
 
 
 def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous_hex: str) -> StoredEntry:
-    """Return the journal entry that stores ``transaction`` at its place in the chain.
+    """Return the journal entry that stores ``transaction`` at its place in the hash chain.
 
-    The returned entry contains the transaction *as read back from its bytes*, so the ledger applies now
-    exactly what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent
-    exactly.
+    The returned entry contains the transaction *as read back from its bytes*, so the ledger now applies exactly
+    what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent exactly.
     """
     body = encode_canonical_json(
         build_entry_content(transaction)
@@ -201,7 +203,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
 
 
 def build_entry_content(transaction: Transaction) -> dict[str, object]:
-    """Return the part of a journal entry that its transaction determines; empty members are omitted."""
+    """Return the members of an entry's JSON that come from its transaction; empty members are omitted."""
     content: dict[str, object] = {"id": transaction.id, "kind": transaction.kind}
     if transaction.transfers:
         content["transfers"] = [
@@ -218,7 +220,7 @@ def build_entry_content(transaction: Transaction) -> dict[str, object]:
 
 
 def has_same_content(stored_entry: StoredEntry, transaction: Transaction) -> bool:
-    """Return whether ``transaction`` has exactly the content of ``stored_entry``."""
+    """Return whether ``stored_entry`` records a transaction with exactly the content of ``transaction``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
     given_content = parse(encode_canonical_json(build_entry_content(transaction)))
     return encode_canonical_json(build_entry_content(stored_entry.transaction)) == encode_canonical_json(
@@ -246,7 +248,7 @@ def decode(body: bytes) -> StoredEntry:
 
 
 def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
-    """Return the journal entry with the parsed JSON ``raw``, whose canonical encoding is ``body``.
+    """Return the journal entry of the bytes ``body``, of which ``raw`` is the parsed JSON.
 
     Raises ``ValueError`` if it is not a valid entry.
     """
@@ -279,9 +281,9 @@ def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, obje
 
 
 def _check_canonical(raw: object, body: bytes) -> None:
-    """Raise ValueError unless an entry's bytes ``body`` are the canonical encoding of the parsed ``raw``.
+    """Raise ValueError unless ``body`` is the canonical encoding of ``raw``, the JSON parsed from it.
 
-    Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.
+    Otherwise two readers could disagree, for example about a duplicate name, although the hash is the same.
     """
     try:
         canonical = encode_canonical_json(raw)
@@ -295,10 +297,10 @@ def _check_canonical(raw: object, body: bytes) -> None:
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
-    """Return the transaction that a journal entry's bytes contain; ``raw`` is the parsed JSON of ``body``.
+    """Return the transaction in an entry's bytes ``body``, of which ``raw`` is the parsed JSON.
 
-    The entry's JSON was parsed already, so it can only be nested too deeply or contain invalid characters.
-    The slow check of each part is made only if the bytes do not rule that out.
+    The JSON was parsed already, so it can only be nested too deeply or contain invalid characters. Each part is
+    checked one by one only if the bytes do not rule that out.
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
@@ -316,10 +318,10 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked one by one.
+    """Return the transaction of an entry with only common members, without checking each part one by one.
 
-    ``raw`` comes from the parser and its record has been checked. The result equals that of
-    :class:`Transaction`.
+    Return None if the parts must be checked. ``raw`` is the parsed JSON, whose record has been checked. The
+    result equals that of :class:`Transaction`.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims, counts, state = (
@@ -368,7 +370,10 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
 
 
 def _decode_plain_transfers(transfers: list[Any] | tuple[Any, ...]) -> tuple[Transfer, ...] | None:
-    """Return an entry's transfers without dimensions, or None if they must be checked one by one."""
+    """Return the transfers in an entry's JSON if none of them has dimensions.
+
+    Return None if they must be checked one by one.
+    """
     decoded_transfers = []
     for transfer in transfers:
         if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER_LENGTH:
@@ -396,7 +401,10 @@ def is_time(text: str) -> bool:
 
 
 def _parse_time(text: object) -> datetime:
-    """Return the time in a journal entry's text. Raises ``ValueError`` if it is no time with its offset from UTC."""
+    """Return the time in an entry's text.
+
+    Raises ``ValueError`` unless it is an ISO 8601 time with its offset from UTC.
+    """
     try:
         time = datetime.fromisoformat(text) if type(text) is str else None
     except ValueError:
@@ -407,7 +415,7 @@ def _parse_time(text: object) -> datetime:
 
 
 def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
-    """Return the transaction in the result of :func:`build_entry_content`.
+    """Return the transaction whose content :func:`build_entry_content` returned as ``raw``.
 
     Raises KeyError, TypeError or ValueError if it is invalid.
     """
@@ -459,9 +467,9 @@ def _check_object(raw: Any, name: str) -> dict[str, Any]:
 def decode_next_entry(
     body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str
 ) -> StoredEntry:
-    """Return the journal entry in ``body`` after verifying that it is entry ``sequence``, with these hashes.
+    """Return the journal entry in ``body`` after verifying its number, its hash and the previous entry's hash.
 
-    Raises :class:`JournalDamaged`, naming ``where``, if hash, sequence or chain disagree.
+    Raises :class:`JournalDamaged`, naming ``where``, if one of them differs from these arguments.
     """
     try:
         entry = decode(body)

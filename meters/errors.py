@@ -14,15 +14,18 @@ class UnknownAccount(InvalidTransaction):
 
 
 class ForbiddenTransfer(InvalidTransaction):
-    """Error: the chart does not allow a flow of value (out of a sink, between two books); nothing was written."""
+    """Error: the chart of accounts does not allow this flow of value; nothing was written.
+
+    For example, it is out of an account that only receives, or between two books.
+    """
 
 
 class Overdrawn(JournalError):
-    """Error: a player's available credit would be negative; nothing was written."""
+    """Error: a transaction would make a player's available credit negative; nothing was written."""
 
 
 class UnknownTransfer(JournalError):
-    """Error: a transfer to be settled or voided has no pending reservation in the ledger; nothing was written."""
+    """Error: a transaction settles or voids a reservation that is not pending; nothing was written."""
 
 
 class IdConflict(JournalError):
@@ -30,7 +33,10 @@ class IdConflict(JournalError):
 
 
 class ExcessiveIncrement(JournalError):
-    """Error: a transaction would move an account by more than the profile allows (A-26); nothing was written."""
+    """Error: a transaction would move more into or out of an account than the profile allows (A-26).
+
+    Nothing was written.
+    """
 
 
 class SelfAuditFailed(JournalError):
@@ -42,14 +48,14 @@ class JournalLocked(JournalError):
 
 
 class JournalUnwritable(JournalError):
-    """Error: a storage medium is absent, read-only, full or failing, so a write was not completed.
+    """Error: a storage medium is absent, read-only, full or failing, so a write may not have been completed.
 
     Reopen the journal, then repeat the transaction with the same id.
     """
 
 
 class MediumMissing(JournalUnwritable):
-    """Error: the second medium is absent, exchanged or unresponsive, but the first medium is there.
+    """Error: the second medium is absent, exchanged or not responding, but the first medium works.
 
     Wait for the second medium, or continue on the first alone.
     """
@@ -62,7 +68,7 @@ class MediumFull(JournalUnwritable):
 class JournalDamaged(JournalError):
     """Error: stored journal data differs from what was written.
 
-    ``where`` names the location, ``why`` the disagreement.
+    ``where`` names the file, medium or entry, ``why`` says what is wrong.
     """
 
     def __init__(self, where: str, why: str) -> None:
@@ -71,5 +77,5 @@ class JournalDamaged(JournalError):
         self.why = why
 
     def __reduce__(self) -> tuple[type["JournalDamaged"], tuple[str, str]]:
-        """Preserve both parts when the exception crosses a process boundary."""
+        """Return how to pickle the exception, so that ``where`` and ``why`` survive the way to another process."""
         return type(self), (self.where, self.why)

@@ -1,9 +1,9 @@
 """The export: the journal in one signed file that anybody can check without the machine.
 
 It consists of lines of UTF-8 JSON. The first is the header (format, machine, public key, last sequence and
-hash, time). Then follow the entries' bytes exactly as chained: all entries, or those after one that the
-header names. The last line is the footer: the SHA-256 of every byte before it, and the machine's Ed25519
-signature of that digest.
+hash, time). The next lines are the bytes of the entries, exactly as hashed: all entries, or those after the one
+that the header names. The last line is the footer: the SHA-256 of every byte before it, and the machine's
+Ed25519 signature of that digest.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from meters.view import JournalView, load
 #: Name and version of the format.
 EXPORT_FORMAT: Final = "open-egm journal 1"
 READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
-"""Prefix of the bytes that the signature of a meter readout covers, so that it fits no other kind of document."""
+"""The first bytes of what a meter readout's signature covers, so that it is valid for no other document."""
 #: Prefix of the signed digest, so that the signature fits no other kind of document.
 _SIGNATURE_PREFIX: Final = b"open-egm export\0"
 
@@ -51,13 +51,16 @@ class ExportHeader:
     time_utc: datetime
     """The time when the export was written."""
     after: int = 0
-    """Sequence of the entry before the first one in the export file; 0 if all entries are exported."""
+    """The number of the entry before the first one in the export file; 0 if all entries are exported."""
 
 
 def write_export(
     view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0
 ) -> int:
-    """Write a signed export of the journal, entries after ``after``, to ``file``; return the number of entries."""
+    """Write a signed export of the journal's entries after entry ``after`` to ``file``.
+
+    Return the number of exported entries.
+    """
     digest = hashlib.sha256()
 
     def write_line(data: bytes) -> None:
@@ -107,7 +110,7 @@ def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
 
 
 class ExportReader:
-    """Reader of a journal export: :attr:`header`, then :meth:`iter_bodies`, which ends by checking the footer."""
+    """Reader of a journal export: first :attr:`header`, then :meth:`iter_bodies`, which ends with the footer check."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         """Read the export's header; raise :class:`JournalDamaged` if ``file`` is not an export."""
@@ -116,7 +119,7 @@ class ExportReader:
         """The file's name, for error messages."""
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
-        """What is wrong with the footer, or an empty string; valid after :meth:`iter_bodies`."""
+        """What is wrong with the footer, or ""; valid after :meth:`iter_bodies` has ended."""
         self._line = 0
         """The number of lines read so far."""
         first = self._read_next_line()
@@ -137,7 +140,7 @@ class ExportReader:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({reason})") from error
 
     def iter_bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of each exported entry; then set :attr:`footer_fault` from digest and signature.
+        """Yield the bytes of each exported entry; then check digest and signature, and set :attr:`footer_fault`.
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
@@ -152,8 +155,8 @@ class ExportReader:
     def iter_entries(self) -> Iterator[StoredEntry]:
         """Yield each exported entry; then set :attr:`footer_fault`.
 
-        Raises :class:`JournalDamaged` for a line that is not an entry, which it names, and for an entry that does
-        not follow the one before: the first one follows entry ``header.after``.
+        Raises :class:`JournalDamaged`, naming the line, for a line that is not an entry or does not follow the
+        entry before it. The first entry must follow entry ``header.after``.
         """
         sequence, head_hex = self.header.after, "" if self.header.after else GENESIS_HASH
         for number, body in enumerate(self.iter_bodies(), 2):
@@ -170,7 +173,10 @@ class ExportReader:
             yield entry
 
     def _read_next_line(self) -> bytes:
-        """Return the export's next line with its newline, or nothing at the end; limits the length of hostile input."""
+        """Return the export's next line with its newline, or b"" at the end.
+
+        A line that is too long is read only in part, so that a hostile file cannot fill the memory.
+        """
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
         if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:
@@ -179,7 +185,7 @@ class ExportReader:
         return line
 
     def _check_footer(self, line: bytes) -> str:
-        """Return why the export's footer does not match the file, or an empty string if digest and signature do."""
+        """Return why the footer ``line`` does not match the file; "" if digest and signature match."""
         try:
             raw = parse(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
@@ -194,12 +200,12 @@ class ExportReader:
 
 @contextmanager
 def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
-    """Open an exported journal as if it were the memory of the machine, read-only.
+    """Open an exported journal for reading, as if it were the memory of the machine.
 
-    Its entries are copied to a temporary database. The digest and the signature of the whole file are checked,
-    and that each entry follows the one before, but not what the entries say (``egm audit verify`` does that).
-    ``name`` is the file's name, for error messages. Raises :class:`JournalDamaged` for a file that is not an
-    export, was altered, or does not begin with the journal's first entry.
+    Its entries are copied to a temporary database. It is checked that digest and signature of the whole file
+    are right and that each entry follows the one before, but not what the entries record (``egm audit verify``
+    does that). ``name`` is the file's name, for error messages. Raises :class:`JournalDamaged` for a file that
+    is not an export, was altered, or does not begin with the journal's first entry.
     """
     reader = ExportReader(file, name)
     if reader.header.after:
@@ -225,7 +231,10 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
 
 
 def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:
-    """Open the database copied from an export. Raises :class:`JournalDamaged` if the header does not fit it."""
+    """Open the database into which an export was copied, after all its entries.
+
+    Raises :class:`JournalDamaged` if the last entry or the public key differs from the export's header.
+    """
     database = DatabaseReader.open(storage, folder)
     try:
         ledger, public_key = load(database)

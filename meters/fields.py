@@ -24,7 +24,10 @@ def read_field(raw: object, name: str) -> object:
 
 
 def build_field_error(raw: object, name: str, expected: str) -> ValueError:
-    """Return the error for a JSON object's field that has a wrong value; ``expected`` says what is expected."""
+    """Return the error for the field ``name`` of a JSON object that has a wrong value.
+
+    ``expected`` says, as text, which value is expected.
+    """
     shown_value = repr(read_field(raw, name))
     if len(shown_value) > _SHOWN_CHARACTERS_MAX:
         shown_value = f"{shown_value[:_SHOWN_CHARACTERS_MAX]}..."

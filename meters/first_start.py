@@ -9,11 +9,14 @@ from meters.keys import MachineKey
 from meters.storage import replace_file
 
 FIRST_START: Final = "first-start"
-"""A marker file that exists from before the key is created until the first journal entry is durable."""
+"""Name of a marker file that exists from before the key is created until the first journal entry is durable."""
 
 
 def check_beginning(location: JournalLocation) -> None:
-    """Raise JournalDamaged if there is a key but no journal, unless the very first start was interrupted."""
+    """Raise JournalDamaged if the machine has a key but no journal.
+
+    This is allowed only if the very first start was interrupted.
+    """
     key_left = any(location.storage.exists(folder / KEY_NAME) for folder in location.media)
     if key_left and not location.storage.exists(location.state_dir / FIRST_START):
         raise JournalDamaged(
@@ -24,14 +27,14 @@ def check_beginning(location: JournalLocation) -> None:
 
 
 def complete_first_start(location: JournalLocation) -> None:
-    """Record that the journal's first start is complete; call it once the first entry is durable."""
+    """Remove the marker of an uncompleted first start; call this once the journal's first entry is durable."""
     if location.storage.exists(location.state_dir / FIRST_START):
         location.storage.remove(location.state_dir / FIRST_START)
         location.storage.sync_folder(location.state_dir)
 
 
 def load_or_create_key(location: JournalLocation) -> MachineKey:
-    """Load the machine key, or create it if no journal was ever started."""
+    """Load the machine key; if no journal was ever started here, create it."""
     key = MachineKey.load(location.storage, *location.media, mend=True)
     if key is not None:
         return key

@@ -1,9 +1,9 @@
-"""Permanent index of the identifiers of archived journal entries, for those that cannot be derived.
+"""The ids of transactions, and the permanent index of archived ids that do not state their entry's number.
 
-Most identifiers state the position of their entry, because the machine derives them from it. A game's entries
-are found by the position in their identifiers. All others (a host's transfer, later entries about a ticket or
-a hand-pay) are in the index, sorted, sixteen bytes each: the first eight bytes of the SHA-256 and the entry's
-number. A repeat of any identifier is recognised, however old it is.
+Most ids contain the number of their entry, because the machine forms them from it. The later entries of a game
+contain the number of the game's first entry, from which they are found. All other ids (a host's transfer, later
+entries about a ticket or a hand-pay) are in the index, sorted, sixteen bytes each: the first eight bytes of the
+id's SHA-256 and the entry's number. A repeated id is therefore recognised, however old it is.
 """
 
 import hashlib
@@ -39,46 +39,49 @@ _NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({TAG_PATTERN})(?:
 
 
 def make_journal_tag(first_hash_hex: str) -> str:
-    """Return the tag that ends the ids of a journal: the first digits of its first entry's hash."""
+    """Return the tag that ends the ids of a journal: the first digits of the hash of its first entry."""
     return first_hash_hex[:TAG_DIGITS]
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:
-    """Return the entry number that an identifier states, or None if it states none."""
+    """Return the entry number that a transaction id contains, or None if it contains none."""
     match = _SELF_NUMBERED_ID_PATTERN.fullmatch(tx_id)
     return None if match is None else int(match[1] or match[2])
 
 
 def parse_play_start(tx_id: str) -> tuple[int, str] | None:
-    """Return the sequence and the id of a play's first entry, from the id of a later entry of that play.
+    """Return the number and the id of a game's first entry, from the id of a later entry of that game.
 
-    Return None for any other identifier.
+    Return None for any other id.
     """
     match = _PLAY_ID_PATTERN.fullmatch(tx_id)
     return None if match is None else (int(match[2]), f"{match[1]}.start")
 
 
 def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
-    """Return the entry number in an identifier made by the journal ``journal_tag``, or None for any other identifier.
+    """Return the entry number in an id made by the journal with this tag; None for any other id.
 
-    An identifier may be derived from another one (``ID.end``) and then has that one's number. No entry with a
-    lower number can have the identifier.
+    An id may be derived from an earlier id (``ID.end``) and then contains the earlier one's number. No entry
+    with a lower number can have the id.
     """
     match = _NUMBERED_ID_PATTERN.fullmatch(tx_id)
     return int(match[1]) if match is not None and match[2] == journal_tag else None
 
 
 class IdentifierCollector:
-    """Collector of the index records that one archive segment needs, from the segment's entries in order."""
+    """Collects the records for the index of ids from the entries of one archive segment, added in order."""
 
     def __init__(self) -> None:
         self._sequence_by_open_play: dict[str, int] = {}
-        """Plays that started but did not end in this segment, by the id of their first entry."""
+        """The entry number of each game that started but did not end in this segment, by the id of its first entry."""
         self._records: list[bytes] = []
         """The index records collected so far."""
 
     def add_entry(self, entry: StoredEntry) -> None:
-        """Add the segment's next entry; index its identifier only if it does not state the entry's number."""
+        """Add the segment's next entry.
+
+        Its id is indexed only if the id does not contain the entry's number.
+        """
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
@@ -89,9 +92,9 @@ class IdentifierCollector:
             del self._sequence_by_open_play[play[1]]
 
     def build_records(self) -> list[bytes]:
-        """Return the segment's records for the index of identifiers, sorted.
+        """Return the segment's records for the index of ids, sorted.
 
-        A play that is still open has a record for its first entry, because its last one will be in a later
+        A game that is still open gets a record for its first entry, because its last entry will be in a later
         segment.
         """
         return sorted(
@@ -100,12 +103,12 @@ class IdentifierCollector:
 
 
 def _pack_record(tx_id: str, sequence: int) -> bytes:
-    """Return an identifier's record in the index: the first 8 bytes of its SHA-256, and its entry's number."""
+    """Return the index record of an id: the first 8 bytes of its SHA-256, and the number of its entry."""
     return _RECORD_STRUCT.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
 
 
 class IdentifierIndex:
-    """The index of archived entries' identifiers in one file, which is searched without reading all of it."""
+    """The file that indexes the ids of archived entries; it is searched without reading all of it."""
 
     def __init__(self, storage: Storage, path: Path) -> None:
         self._storage = storage
@@ -120,7 +123,10 @@ class IdentifierIndex:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
     def find_entry_numbers(self, tx_id: str) -> list[int]:
-        """Return the numbers of the archived entries that may have this identifier: usually none or one."""
+        """Return the numbers of the archived entries that may have this id: usually none or one.
+
+        Different ids with the same first 8 hash bytes give several.
+        """
         lowest_record = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
@@ -152,7 +158,7 @@ class IdentifierIndex:
             file.close()
 
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
-        """Yield the bytes of the index with ``records`` added, a chunk at a time."""
+        """Yield the bytes of the index with ``records`` added in order, a chunk at a time."""
         known_records = (
             chunk[at : at + _RECORD_STRUCT.size]
             for chunk in self._iter_chunks()
@@ -162,7 +168,7 @@ class IdentifierIndex:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the concatenated index records in chunks of at most ``_CHUNK_RECORDS`` records."""
+    """Yield the index records joined into chunks of at most ``_CHUNK_RECORDS`` records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

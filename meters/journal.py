@@ -49,9 +49,10 @@ _ENTRIES_BETWEEN_WAL_MOVES: Final = 50
 class Journal(JournalView):
     """An append-only, hash-chained journal of double-entry transactions, in two copies.
 
-    One machine per state folder, used by one thread. :meth:`append` returns once the entry is durable in both
-    copies. If it raises, either nothing was written (a refusal), or the medium failed
-    (:class:`JournalUnwritable`): reopen the journal, and repeating the same id shows which.
+    A state folder contains the journal of one machine, used by one thread. :meth:`append` returns once the
+    entry is durable in both copies. If it raises an error, either nothing was written because the transaction
+    was refused, or a medium failed (:class:`JournalUnwritable`). In that case reopen the journal and append the
+    same transaction again: the result says whether it had been stored.
     """
 
     def __init__(
@@ -71,11 +72,11 @@ class Journal(JournalView):
         self._failure: JournalError | None = None
         """The error after which the journal refuses every use, or None."""
         self._second_medium_error = pairing.second_medium_error
-        """Why the second medium cannot be used, or an empty string."""
+        """Why the second medium cannot be used, or "" if it is in use."""
         self._room = DiskReserve(location.storage, location.media, policy.reserve_bytes)
-        """The reserved space on the media, released when a medium is full."""
+        """The reserve files on the media, deleted when a medium is full."""
         self._full = ""
-        """Why a medium is full, or an empty string."""
+        """Which medium is full and why, or ""."""
         self._copies = JournalCopies(
             location, key, journal_exists=pairing.journal_exists, refill=pairing.must_refill_second
         )
@@ -85,13 +86,19 @@ class Journal(JournalView):
                 MemoryFinding(MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
             )
         self._sealing: Generator[None, None, Transaction] | None = None
-        """The writing of an archive segment that is in progress, or None."""
+        """The generator that writes an archive segment step by step, or None if none is being written."""
         self._comparing: Generator[None, None, list[Path]] | None = None
-        """The comparison of the archive's copies that is in progress, or None."""
+        """The generator that compares the archives of both media step by step, or None if no comparison is running."""
         self._archive_checks_to_skip = 0
-        """Calls of :meth:`check` that skip archiving, because a medium refused it or the archive is damaged."""
+        """The number of further :meth:`check` calls that do no archiving.
+
+        It is set after a medium refused it or the archive was damaged.
+        """
         self._comparison_checks_to_skip = 0
-        """Calls of :meth:`check` that skip comparing the archives, after a medium refused it or damage was found."""
+        """The number of further :meth:`check` calls that do not compare the archives.
+
+        It is set after a medium refused it or damage was found.
+        """
         super().__init__(
             self._copies.database,
             Ledger(),
@@ -115,16 +122,25 @@ class Journal(JournalView):
         alone: bool = False,
         may_begin: Callable[[], None] = lambda: None,
     ) -> "Journal":
-        """Open the journal in ``state_dir``, creating it at the first start, and rebuild its exact state.
+        """Open the journal in ``state_dir``, creating it at the first start, and rebuild balances, meters and state.
 
-        ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
-        written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
-        is repaired from the other and an event is recorded. ``cleared``: the new journal begins with a memory
-        clear, and this is recorded in its first entry. ``may_begin`` is called before a new journal is
-        started without a clear; it raises if no journal may be started. ``alone``: if the second medium is
-        missing, continue on the first (:attr:`second_medium_error` gives the reason). Raises :class:`JournalLocked`,
-        :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`, :class:`JournalDamaged` or
-        :class:`SelfAuditFailed`.
+        If one copy is damaged, it is repaired from the other and an event is recorded.
+
+        Args:
+            state_dir: The folder of the first copy.
+            now: Returns the time, with time zone.
+            second_dir: The folder of the second copy, on the second medium.
+            machine_id: Is written into a new journal; a journal of a different machine is refused (A-23).
+            policy: The journal settings.
+            storage: The access to files; None: the disk.
+            cleared: What the first entry of a new journal records about a memory clear, or None.
+            alone: If the second medium is missing, continue on the first; :attr:`second_medium_error` has the
+                reason.
+            may_begin: Is called before a new journal is started without a clear; raises an error if none may be
+                started.
+
+        Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`,
+        :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
@@ -148,7 +164,10 @@ class Journal(JournalView):
 
     @classmethod
     def _open_with_room(cls, opening: "_Opening", pairing: MediaPairing) -> "Journal":
-        """Open the journal. If a medium is full, release the reserved space and try once more."""
+        """Open the journal.
+
+        If a medium is full, delete the reserve files and try once more.
+        """
         try:
             return cls._open_once(opening, pairing)
         except MediumFull:
@@ -203,27 +222,27 @@ class Journal(JournalView):
 
     @property
     def media(self) -> tuple[Path, ...]:
-        """Return the folders in use now, the first medium's first, for data mirrored on both (:mod:`meters.mirror`).
+        """Return the folders in use now: that of the first medium, then that of the second unless it is missing.
 
-        While the second medium is missing, only the first medium's folder is returned.
+        Small values are mirrored in these folders (:mod:`meters.mirror`).
         """
         return self._location.media
 
     @property
     def second_medium_error(self) -> str:
-        """Return why the second medium is not in use, or an empty string if it is."""
+        """Return why the second medium is not in use, or "" if it is."""
         return self._second_medium_error
 
     @property
     def full(self) -> str:
-        """Return which medium was full at the last check and why; an empty string if none was."""
+        """Return which medium was full at the last check and why, or "" if none was."""
         return self._full
 
     def check_free_space(self) -> str:
-        """Check that each medium has free space and its reserve; if not, release the reserves and record this.
+        """Check that each medium has free space and its reserve file; return which medium is full and why, or "".
 
-        Return, and store in :attr:`full`, which medium is full and why, or an empty string. While a medium is
-        full no new game may start, but what is owed can still be recorded.
+        If a medium is full, delete the reserve files and record this. The result is also stored in
+        :attr:`full`. While a medium is full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
             full_before, self._full = self._full, self._room.check_reserves()
@@ -232,11 +251,11 @@ class Journal(JournalView):
         return self._full
 
     def derive(self, purpose: bytes) -> bytes:
-        """Return this machine's secret key for ``purpose`` (:meth:`meters.keys.MachineKey.derive`)."""
+        """Return this machine's 32-byte secret key for ``purpose``, such as ``b"tickets"``."""
         return self._key.derive(purpose)
 
     def _start(self, machine_id: str, cleared: JSON) -> None:
-        """Rebuild the state of an existing journal or begin a new one, and record all repairs."""
+        """Rebuild the state of an existing journal or begin a new one, and record every repair."""
         if self._copies.database.read_last()[0] == 0:
             record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
@@ -251,7 +270,7 @@ class Journal(JournalView):
         self._record_findings(self._copies.findings)
 
     def _record_findings(self, findings: Iterable[MemoryFinding]) -> None:
-        """Append one entry for each finding about the copies: what was damaged, lost, full or repaired."""
+        """Append one entry for each finding about the media and copies: what was damaged, lost, full or repaired."""
         for number, finding in enumerate(findings):
             self._write(
                 Transaction(
@@ -280,7 +299,10 @@ class Journal(JournalView):
             )
 
     def _load(self, machine_id: str) -> None:
-        """Rebuild the ledger from the journal's entries and audit it. Raises :class:`JournalDamaged`."""
+        """Rebuild the ledger from the journal's entries and run the self-audit.
+
+        Raises :class:`JournalDamaged`, also if the journal belongs to a machine other than ``machine_id``.
+        """
         ledger, public_key = load(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
@@ -325,7 +347,7 @@ class Journal(JournalView):
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the journal's files and release its folders without writing anything more."""
+        """Close the journal's files and release its folders, without a last checkpoint."""
         self._copies.close()
         for lock in self._locks:
             lock.release()
@@ -334,10 +356,10 @@ class Journal(JournalView):
     def append(self, transaction: Transaction) -> Posted:
         """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
-        A repeated id with the same content returns the place of the first record and ``existed=True``. Raises
-        :class:`IdConflict`, :class:`InvalidTransaction` and its subclasses, :class:`Overdrawn`,
-        :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed` (the
-        machine must stop) or :class:`JournalUnwritable` (reopen).
+        If the id was recorded before with the same content, nothing is written, and the number and hash of that
+        entry are returned with ``existed`` True. Raises :class:`IdConflict`, :class:`InvalidTransaction` and
+        its subclasses, :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing
+        written), :class:`SelfAuditFailed` (the machine must stop) or :class:`JournalUnwritable` (reopen).
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -373,7 +395,10 @@ class Journal(JournalView):
         return posted
 
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
-        """Return the archived entry with this id, or None. Raises :class:`IdConflict` if it cannot be read."""
+        """Return the archived entry with this id, or None if the archive has none.
+
+        Raises :class:`IdConflict` if the archive has the id but the entry cannot be read.
+        """
         try:
             return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as error:
@@ -382,7 +407,10 @@ class Journal(JournalView):
             ) from error
 
     def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> Posted:
-        """Release the reserved space and write the transaction again, unless the first copy has stored it already."""
+        """After a write failed for lack of space, delete the reserve files and write the transaction again.
+
+        It is not written again if the first copy has stored it already. ``error`` is the failure.
+        """
         self._reopen_in_reserve(error)
         stored_entry = self._database.find_by_id(transaction.id)
         if stored_entry is not None:  # the first copy had room for it
@@ -390,7 +418,10 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_in_reserve(self, error: MediumFull) -> None:
-        """Release the reserved space and open the copies again. Raises ``error`` if no space was reserved."""
+        """Delete the reserve files and open the copies again.
+
+        Raises ``error`` if there is no reserve file.
+        """
         if not self._room.release():
             raise error
         self._reopen(error)
@@ -400,7 +431,10 @@ class Journal(JournalView):
         self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
-        """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
+        """Append the transaction to both copies, then update the ledger.
+
+        After any failure the journal refuses further writes.
+        """
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         plan = self._ledger.compute_effect(entry.transaction)
         self._policy.check_increments(transaction.id, plan.transfers)
@@ -419,10 +453,10 @@ class Journal(JournalView):
         return Posted(entry.sequence, entry.hash_hex, existed=False)
 
     def checkpoint(self) -> None:
-        """Move SQLite's WAL into its file and append a signed checkpoint, unless the last entry is one.
+        """Append a signed checkpoint, unless the last entry is one.
 
-        The WAL is moved first, because the checkpoint's own commit restarts the WAL and invalidates its
-        previous content.
+        SQLite's write-ahead log (WAL) is moved into the database file first, because the checkpoint's own
+        commit restarts the WAL and invalidates its previous content.
         """
         self._copies.database.settle()
         if self._database.find_by_id(f"{checkpoint.CHECKPOINT_KIND}:{self.sequence}") is None:
@@ -436,8 +470,8 @@ class Journal(JournalView):
     def check(self) -> None:
         """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each copy.
 
-        Damage to one copy is repaired immediately. If both are damaged, :class:`JournalDamaged` is raised; if
-        the self-audit fails, :class:`SelfAuditFailed`. The machine must then stop.
+        Damage to one copy is repaired at once. Raises :class:`JournalDamaged` if both are damaged, and
+        :class:`SelfAuditFailed` if the self-audit fails; the machine must then stop.
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -456,13 +490,13 @@ class Journal(JournalView):
         return Archivist(self._location.storage, self._archive, self._database, self._key, check_seal)
 
     def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
-        """Allow both copies to remove the entries up to the end of the archive."""
+        """Allow both copies to remove the entries up to ``boundary``, the end of the archive."""
         self._copies.remove_through(0 if boundary is None else boundary.last_sequence)
 
     def _archive_some(self) -> None:
         """Take one small step of archiving old entries, if there are enough of them.
 
-        If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
+        If a medium refuses it or is missing, archiving is only delayed: the entries stay in the copies.
         """
         if self._location.is_second_medium_missing or self._archive_checks_to_skip:
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
@@ -483,7 +517,7 @@ class Journal(JournalView):
             self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
     def _compare_archives(self) -> None:
-        """Continue comparing the archives of both media, repairing each from the other."""
+        """Take one small step of comparing the archives of both media; each is repaired from the other."""
         if self._comparison_checks_to_skip:
             self._comparison_checks_to_skip -= 1
             return
@@ -504,7 +538,10 @@ class Journal(JournalView):
             self._record_archive_event("memory.archive_damaged", str(error))
 
     def _begin_next_segment(self) -> Generator[None, None, Transaction] | None:
-        """Return a new generator that writes the next archive segment, or None if there are too few entries for one."""
+        """Return a generator that writes the next archive segment step by step.
+
+        Return None if there are too few entries for a segment.
+        """
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
         last_archived = 0 if boundary is None else boundary.last_sequence
         if self.sequence - last_archived < policy.archive_entries + policy.at_hand_entries:
@@ -519,7 +556,7 @@ class Journal(JournalView):
         )
 
     def _record_archive_event(self, code: str, reason: str) -> None:
-        """Append a journal entry for an event of the archive, with this code and reason."""
+        """Append an entry about an event of the archive: ``code`` is the entry's kind, ``reason`` its text."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
@@ -530,7 +567,10 @@ class Journal(JournalView):
         )
 
     def _repair_and_reopen(self, damage: JournalDamaged) -> None:
-        """Close both copies of the journal and open them as at start-up: check everything, repair, verify, record."""
+        """After ``damage`` was found, close both copies of the journal and open them as at start-up.
+
+        That checks everything, repairs and verifies the damaged copy, and records the repair.
+        """
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)
         if self._database.read_last() != acknowledged:
@@ -542,7 +582,10 @@ class Journal(JournalView):
         self._start("", None)
 
     def _reopen(self, error: JournalError) -> None:
-        """Close both copies and open them again, which checks all of them. Meanwhile writing fails with ``error``."""
+        """Close both copies and open them again, which checks them completely.
+
+        Meanwhile every use of the journal raises ``error``.
+        """
         self._failure = error
         self._sealing = self._comparing = None
         self._copies.close()

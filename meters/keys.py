@@ -1,10 +1,10 @@
 """The machine key: it signs checkpoints and exports, and seals every entry.
 
-Ed25519 (RFC 8032), created at the first start, stored on both media of the machine's memory and nowhere else;
-if one medium loses it, it is read from the other. The seal of an entry is an HMAC-SHA256 under a key derived
-from it: fast enough for every entry, so that a person who can write to both copies but lacks the key cannot
-add one, not even after the last signed checkpoint. Other data that the machine must distinguish from
-forgeries uses a key derived for its purpose (:meth:`MachineKey.derive`).
+It is an Ed25519 key (RFC 8032), created at the first start and stored on both media of the machine's memory and
+nowhere else; if one medium loses it, it is read from the other. The seal of an entry is an HMAC-SHA256 under a
+key derived from the machine key. It is fast enough for every entry. A person who can write to both copies but
+lacks the key can therefore not add an entry, not even after the last signed checkpoint. Other data that the
+machine must distinguish from forgeries uses a key derived for its purpose (:meth:`MachineKey.derive`).
 """
 
 import hashlib
@@ -55,15 +55,15 @@ class MachineKey:
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         """The private key that signs."""
         self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
-        """The secret key of the seals of entries."""
+        """The secret key with which entries are sealed."""
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @classmethod
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
-        """Return the machine's key from ``folders``, one per medium, or None if no folder has one.
+        """Return the machine's key from the given folders, one per medium, or None if no folder has one.
 
-        With ``mend``, a lost or damaged copy is rewritten. Raises :class:`JournalDamaged` if no copy is
-        intact, or two differ.
+        With ``mend``, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
+        exist but none is intact, or if two intact copies differ.
         """
         old_seed = _read_unmirrored_seed(storage, folders[0])
         if old_seed is not None:
@@ -86,9 +86,9 @@ class MachineKey:
 
     @classmethod
     def create(cls, storage: Storage, *folders: Path) -> "MachineKey":
-        """Return a new machine key, stored durably in ``folders``, one per medium.
+        """Return a new machine key, stored durably in the given folders, one per medium.
 
-        It comes from the storage's random bytes.
+        It comes from the random bytes of ``storage``.
         """
         seed = storage.random_bytes(_SEED_BYTES)
         MirroredValue(storage, folders, KEY_FILE_NAME).write(seed)
@@ -123,9 +123,9 @@ class MachineKey:
 
 
 def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
-    """Return the seed in a key file of an earlier version, which had only one copy, or None for any other file.
+    """Return the seed in a key file written by an earlier version, or None for any other file.
 
-    Such a file contains the seed and its SHA-256.
+    Such a file contains the seed and its SHA-256, and has no second copy.
     """
     data = read_file(storage, folder / KEY_FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]

@@ -1,7 +1,7 @@
 """The ledger: the balances, meters and machine state that result from replaying the journal's entries.
 
-The machine, a separate reader of the journal and an auditor on another computer all run this same replay,
-which has no other input. The journal is the only source, and everything here can be rebuilt from it.
+The machine, a separate reader of the journal and an auditor on a different computer all run this same replay,
+which has no other input. The journal is the only source, and the whole ledger can be rebuilt from it.
 """
 
 from collections import Counter
@@ -15,11 +15,11 @@ from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAud
 from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
 
 DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
-"""Dimensions of an amount as a sorted tuple: part of the key of a meter cell."""
+"""The dimensions of an amount, such as its game, as a sorted tuple of (name, value) pairs."""
 
 
 Cell: TypeAlias = tuple[str, str, DimsKey]
-"""The key of a meter cell: source account, target account and dimensions of a flow of value."""
+"""The key of a meter cell, to which transfers are added up: source account, target account and dimensions."""
 
 
 @dataclass(slots=True)
@@ -29,12 +29,12 @@ class FlowSum:
     amount_cents: int = 0
     """The total amount, in minor units."""
     times: int = 0
-    """The number of transfers."""
+    """The number of transfers that were added up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Value that the transaction ``id`` reserved, until it is settled or voided."""
+    """Value that a transaction reserved, until another transaction settles or voids the reservation."""
 
     id: str
     """The id of the reserving transaction."""
@@ -55,7 +55,7 @@ class LedgerEffect(NamedTuple):
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
     cells: tuple[Cell, ...] = ()
-    """The key of each transfer's meter cell, in the order of the transfers."""
+    """For each of ``transfers``, in the same order, the key of its meter cell."""
     counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
     """The amounts to add to occurrence counts."""
     opened_reservation: Reservation | None = None
@@ -77,22 +77,23 @@ def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, .
 
 
 def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
-    """Return the key of each transfer's meter cell.
+    """Return, for each transfer, the key of its meter cell.
 
-    Transfers without dimensions of their own have ``dims``, whose sorted form is ``key``.
+    Transfers without dimensions of their own have the transaction's dimensions ``dims``, whose sorted form is
+    ``key``.
     """
     return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The sums over a journal's first ``sequence`` entries.
+    """What follows from a journal's first ``sequence`` entries.
 
-    They are balances, meter cells, occurrence counts, pending reservations and machine state.
+    It has the balances, meter cells, occurrence counts, pending reservations and machine state.
     """
 
     sequence: int = 0
-    """The number of the last entry that is included."""
+    """The number of the last entry that is included; 0 for none."""
     head_hex: str = GENESIS_HASH
     """The hash of the last entry."""
     outflows_cents: Counter[str] = field(default_factory=Counter)
@@ -104,11 +105,14 @@ class Ledger:
     pending: dict[str, Reservation] = field(default_factory=dict)
     """The reservations that are neither settled nor voided, by id."""
     flows: dict[Cell, FlowSum] = field(default_factory=dict)
-    """The sum of each meter cell."""
+    """The sum and number of transfers in each meter cell, by cell key."""
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
     marks: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Occurrence counts, summed over dimensions, at the last event of each mark (such as a power-up), by mark."""
+    """For each mark (an event such as a power-up), the occurrence counts at its last occurrence.
+
+    The key is the mark; the value has the counts summed over dimensions, by name.
+    """
     state: dict[str, JSON] = field(default_factory=dict)
     """The machine state, by key."""
 
@@ -143,7 +147,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ applying
     def compute_effect(self, transaction: Transaction) -> LedgerEffect:
-        """Return the effect of ``transaction`` after checking it against the books, which stay unchanged.
+        """Return the effect of ``transaction`` after checking it against the ledger, which stays unchanged.
 
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
@@ -183,7 +187,10 @@ class Ledger:
     def _check_funds(
         self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
-        """Raise :class:`Overdrawn` if a transfer or reservation would make the player's credit negative."""
+        """Raise :class:`Overdrawn` if a transaction would make an account negative that must not be, such as credit.
+
+        ``moves`` are its transfers that move value, ``held_transfers`` those that it only reserves.
+        """
         change: dict[str, int] = {}
         if len(moves) == 1 and not held_transfers:  # the receiving account only gains, so no check is needed
             (transfer,) = moves
@@ -208,7 +215,7 @@ class Ledger:
                 )
 
     def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:
-        """Apply the effect ``plan`` of the journal entry ``entry`` (see :meth:`compute_effect`); this cannot fail."""
+        """Apply ``plan``, the effect of the journal entry ``entry`` (see :meth:`compute_effect`); this cannot fail."""
         self._apply_transfers(plan)
         if plan.opened_reservation:
             self.pending[plan.opened_reservation.id] = plan.opened_reservation
@@ -232,7 +239,7 @@ class Ledger:
         self.head_hex = entry.hash_hex
 
     def _apply_transfers(self, plan: LedgerEffect) -> None:
-        """Add the plan's transfers to the balances and to their meter cells."""
+        """Add the transfers of ``plan`` to the balances and to their meter cells."""
         for transfer, cell in zip(plan.transfers, plan.cells, strict=True):
             self.add_flow(cell, transfer.amount_cents)
 
@@ -251,7 +258,10 @@ class Ledger:
         cell.times += transfer_count
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
-        """Apply stored journal entries in order; raise :class:`JournalDamaged` at an impossible one."""
+        """Apply stored journal entries in order.
+
+        Raises :class:`JournalDamaged` at an entry that the ledger does not allow.
+        """
         for entry in entries:
             try:
                 plan = self.compute_effect(entry.transaction)
@@ -292,7 +302,11 @@ class Ledger:
                 raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
     def run_full_audit(self) -> None:
-        """Run the self-audit; also compare account totals with meter cells, and reserved amounts with reservations."""
+        """Run the self-audit, and compare two records of the same sums.
+
+        Account totals must equal their meter cells, and reserved amounts their reservations. Raises
+        :class:`SelfAuditFailed`.
+        """
         self.self_audit()
         given_cents: Counter[str] = Counter()
         taken_cents: Counter[str] = Counter()

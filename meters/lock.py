@@ -16,9 +16,10 @@ class FolderLock:
     """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
 
     def __init__(self, folder: Path, name: str = MACHINE_LOCK_FILE_NAME) -> None:
-        """Take the lock; raise :class:`JournalLocked`, naming its holder, or :class:`JournalUnwritable`.
+        """Take the lock on ``folder``.
 
-        ``name`` is the file in the folder that is locked, if it is not the one that locks the journal.
+        ``name`` is the file that is locked; the default is the one that locks the journal. Raises
+        :class:`JournalLocked`, naming the process that holds it, or :class:`JournalUnwritable`.
         """
         path = folder / name
         try:

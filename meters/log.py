@@ -1,4 +1,4 @@
-"""The journal's second copy: a segmented log of checksummed records, in another format, on another medium.
+"""The journal's second copy: a segmented log of checksummed records, in a different format, on the second medium.
 
 A segment is a file named by its first sequence: a header, records, then preallocated zeros (so that syncing
 an append need not change the file's size). When the next record would not fit, the segment is closed: a
@@ -71,14 +71,14 @@ class LogScan:
     head_hex: str
     """The hash of the last intact entry."""
     damage: str = ""
-    """What is wrong after the last intact entry; empty if nothing is."""
+    """What is wrong after the last intact entry, as text; empty if nothing is."""
     bad_segment: int = 0
     """The number of the first entry of the damaged segment file."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A scanned segment file of the log: where the next record goes, its last entry, and whether it is closed."""
+    """A scanned segment file of the log."""
 
     first_sequence: int
     """The number of the segment's first entry."""
@@ -87,9 +87,9 @@ class _Segment:
     head_hex: str
     """The hash of the segment's last entry."""
     last_record_offset: int
-    """The offset in the file of the last record; in a closed segment, of the trailer."""
+    """The offset in the file of the last record or, in a closed segment, of the trailer."""
     end: int
-    """The offset in the file for the next record."""
+    """The offset in the file at which the next record is written."""
     closed: bool
     """Whether the segment has its trailer and takes no more records."""
 
@@ -105,29 +105,29 @@ class LogCopy:
         self._file: StorageFile | None = None
         """The segment file that takes the next record, or None."""
         self._first = 0
-        """The number of the first entry of the open segment."""
+        """The number of the first entry of the segment that takes the next record."""
         self._size = 0
-        """The size of the open segment file in bytes."""
+        """The size in bytes of the segment file that takes the next record."""
         self._end = 0
-        """The offset at which the next record goes."""
+        """The offset in that file at which the next record is written."""
         self._last_record_offset = 0
-        """The offset of the last record in the open segment."""
+        """The offset of the last record in that file."""
         self._digest = hashlib.sha256()
-        """The SHA-256 of the open segment's bytes so far."""
+        """The SHA-256 of that file's bytes so far."""
         self._sequence = 0
         """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
         """The hash of the last entry in the log."""
         self._scrub: Generator[int] | None = None
-        """The check of old segments that is in progress, or None."""
+        """The generator that checks the whole log step by step, or None if no check is running."""
         self._nothing_through: int | None = (
             None  # remove_through found no segment that ends at or before this entry
         )
         self.base: tuple[int, str] = 0, GENESIS_HASH
-        """Sequence and hash of the entry before the first one in the log; valid after :meth:`scan`."""
+        """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
-        """Close the log's active segment and the one that :meth:`check_some` has open."""
+        """Close the segment file that is written, and the one that :meth:`check_some` is reading."""
         self._nothing_through = None
         if self._scrub is not None:
             self._scrub.close()
@@ -146,7 +146,10 @@ class LogCopy:
         ]
 
     def scan(self) -> LogScan:
-        """Check every byte of the log and, if nothing is damaged, prepare to append after the last record."""
+        """Check every byte of the log.
+
+        If nothing is damaged, the log is then ready for the next record.
+        """
         self.close()
         first_sequences, segment = self.list_segment_starts(), None
         try:
@@ -171,7 +174,10 @@ class LogCopy:
         return LogScan(sequence, head_hex)
 
     def _read_base(self, first: int) -> tuple[int, str]:
-        """Return sequence and hash of the entry before the log's first segment, from that segment's header."""
+        """Return the number and hash of the entry before the log's first one.
+
+        They are in the header of the segment that begins with entry ``first``.
+        """
         if first == 1:
             return 0, GENESIS_HASH
         path = self._build_segment_path(first)
@@ -187,7 +193,10 @@ class LogCopy:
         return first - 1, previous_hex
 
     def _scan_segment(self, first_sequence: int, sequence: int, head_hex: str) -> _Segment:
-        """Check the log segment that starts at ``first_sequence`` and must follow ``sequence``; return its scan."""
+        """Check the log segment that begins with entry ``first_sequence``; return its scan.
+
+        The segment must follow the entry with the number ``sequence`` and the hash ``head_hex``.
+        """
         path = self._build_segment_path(first_sequence)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
@@ -205,16 +214,16 @@ class LogCopy:
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
-        """Raise :class:`JournalDamaged` unless a log segment's header names this entry as the preceding one.
+        """Raise :class:`JournalDamaged` unless a log segment's header is intact and names its previous entry correctly.
 
-        The header states the sequence after ``sequence``, and the hash ``head_hex``.
+        That entry has the number ``sequence`` and the hash ``head_hex``.
         """
         headers = [_HEADER_STRUCT.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
     def records(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
-        """Yield the log's entries after ``after_sequence`` and up to ``until``.
+        """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
@@ -263,7 +272,10 @@ class LogCopy:
             self._file.sync()
 
     def _start_segment(self, record_bytes: int) -> None:
-        """Close the log's active segment, if any, and preallocate the next one."""
+        """Close the segment that is written, if there is one, and create the next one.
+
+        It has room for at least a record of ``record_bytes``.
+        """
         if self._file is not None:
             trailer = _TRAILER_STRUCT.pack(
                 _CLOSED_SEGMENT_MARK, self._sequence, bytes.fromhex(self._head_hex)
@@ -293,7 +305,7 @@ class LogCopy:
         self._digest = hashlib.sha256(header)
 
     def _reopen_segment(self, segment: _Segment) -> None:
-        """Open a scanned segment of the log that is not full, to append to it."""
+        """Open the log's last segment, which was scanned and is not closed, to append to it."""
         self._first, self._last_record_offset, self._end = (
             segment.first_sequence,
             segment.last_record_offset,
@@ -304,9 +316,9 @@ class LogCopy:
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
 
     def put_aside(self, sequence: int) -> None:
-        """Rename the log segment starting at ``sequence`` and all later ones as evidence.
+        """Rename the log segment that begins with entry ``sequence``, and all later ones, to keep them as evidence.
 
-        Their entries are then rewritten from the other copy.
+        Their entries are then written again from the first copy.
         """
         self.close()
         for first in reversed(self.list_segment_starts()):
@@ -316,10 +328,11 @@ class LogCopy:
         self._storage.sync_folder(self._folder)
 
     def remove_unacknowledged_record(self, acknowledged: int, head_hex: str) -> bool:
-        """Remove an incomplete log record after the last acknowledged entry; return whether the log now ends there.
+        """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
-        This is used if the other copy is damaged too: an entry whose record was torn before it was synced was
-        never acknowledged. Other damage is not repaired; False is returned for it.
+        ``acknowledged`` and ``head_hex`` are the number and hash of that entry. This is used if the first copy
+        is damaged too: an entry whose record was torn before it was synced was never acknowledged. Any other
+        damage is left as it is, and False is returned.
         """
         self.close()
         first_sequences = self.list_segment_starts()
@@ -343,16 +356,19 @@ class LogCopy:
         return True
 
     def begin_after(self, sequence: int, head_hex: str) -> None:
-        """Let an empty log begin after entry ``sequence`` with this hash; the entries up to that one are archived."""
+        """Let an empty log begin after entry ``sequence`` with this hash.
+
+        That entry and all earlier ones are archived.
+        """
         if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that has entries cannot be started again")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
     def remove_through(self, sequence: int) -> None:
-        """Remove the log's oldest segment if all of it is at or before entry ``sequence``, which is archived.
+        """Remove the log's oldest segment if all its entries are archived.
 
-        Segments are removed one at a time, each durably before the next, so that a power loss never leaves a
-        gap.
+        ``sequence`` is the last entry that may be removed. Segments are removed one at a time, each durably
+        before the next, so that a power loss never leaves a gap.
         """
         if sequence == self._nothing_through:
             return
@@ -370,7 +386,10 @@ class LogCopy:
 
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:
-        """Read the log's last record back; raise :class:`JournalDamaged` unless it is this entry."""
+        """Read the log's last record back.
+
+        Raises :class:`JournalDamaged` unless it has the entry with this number and hash.
+        """
         found_hex = self._head_hex
         if self._file is not None and self._last_record_offset < self._end:
             record = self._file.read_at(self._last_record_offset, self._end - self._last_record_offset)
@@ -396,7 +415,7 @@ class LogCopy:
     def _check_steps(self, size: int) -> Generator[int]:
         """Check the whole log once, a chunk of ``size`` bytes per iteration.
 
-        First come the closed segments, then the open one as it is at that time.
+        First the closed segments are checked, then the segment that is being written, as it is at that time.
         """
         for first in self.list_segment_starts():
             path = self._build_segment_path(first)
@@ -420,7 +439,10 @@ class LogCopy:
 
 
 def _find_records_end(data: bytes) -> int:
-    """Return where a log segment's records must end: before its trailer, or at the end of the preallocated space."""
+    """Return the offset at which a log segment's records must end.
+
+    It is the start of the trailer or, without one, the end of the file.
+    """
     at = len(data) - _TRAILER_BYTES
     return (
         at
@@ -432,9 +454,10 @@ def _find_records_end(data: bytes) -> int:
 def _iter_records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[SealedEntry, int]]:
-    """Yield each record of a log segment before ``limit``, and the offset at which it ends.
+    """Yield each record of a log segment before ``limit``, and the offset at which the record ends.
 
-    Any byte other than zero after the records is damage. Raises :class:`JournalDamaged`.
+    ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
+    than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
     at = _HEADER_BYTES
     while at + _RECORD_STRUCT.size <= limit:

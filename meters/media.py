@@ -1,15 +1,16 @@
 """The two media of a machine's memory, each with a label, so that a missing or exchanged medium is recognised.
 
-A label states the machine, whether its medium is the first or the second one, the medium's number, and the
-number of the other medium. The labels decide how the memory opens:
+A label states the machine, whether its medium is the first or the second one, the number of its medium, and the
+number of the medium that it is used with. The labels decide how the memory opens:
 
-* Each label has the number of the other medium: normal operation.
+* Each label names the other medium: normal operation.
 * The first medium is blank and the second is this machine's: the first is rebuilt from the second.
-* The second medium is absent, blank, another machine's, or one that has since been replaced: it is left untouched
-  (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
-  until the medium is back or a person states that a new one replaces it (:func:`replace_second`).
-* A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied, it
-  counts as a replaced medium, and a technician must confirm it.
+* The second medium is absent, blank, a different machine's, or one that has since been replaced: it is left
+  untouched (an empty mount point is on another disk). The machine may run on the first medium
+  (:class:`MediumMissing`) until the second is back or a person states that a new one replaces it
+  (:func:`replace_second`).
+* A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied,
+  it counts as a replaced medium, and a technician must confirm it.
 
 A label is no proof. The authenticity of a copy is verified from its entries.
 """
@@ -55,15 +56,15 @@ class MediumLabel:
     id: str
     """The number that identifies the medium."""
     other_medium_id: str
-    """The number that identifies the other medium."""
+    """The number of the medium that it is used with: of the second for the first medium, and the reverse."""
     pairing: int = 1
-    """How often one of the two media was replaced, plus one."""
+    """The number of times that one of the two media was replaced, plus one."""
     put_in_by: str = ""
-    """Who inserted the medium; empty once it is filled."""
+    """Who inserted the medium as a new one; empty once it has been filled with the machine's memory."""
 
     @classmethod
     def read(cls, storage: Storage, folder: Path) -> "Self | None":
-        """Return the label of the medium in ``folder``, or None if there is no intact one.
+        """Return the label of the medium in ``folder``, or None if it has no intact label.
 
         Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
@@ -90,24 +91,24 @@ class MediumLabel:
 
 @dataclass(frozen=True, slots=True)
 class MediaPairing:
-    """The relation between the machine's two storage media, as their labels state it."""
+    """Whether and how the machine's two storage media belong together, according to their labels."""
 
     journal_exists: bool = False
     """Whether a journal was started on these media."""
     second_medium_error: str = ""
     """Why the second medium cannot be used; empty if it can."""
     must_refill_second: bool = False
-    """Whether the content of the second medium must be replaced by that of the first."""
+    """Whether the second medium is new, so that its content must be replaced by that of the first."""
     first: MediumLabel | None = None
-    """The label to write on a blank first medium before it is filled, or None."""
+    """The label to write on a blank first medium before it is filled from the second; None if it is not blank."""
     findings: tuple[MemoryFinding, ...] = ()
     """What was found about the media, for the event log."""
 
 
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> MediaPairing:
-    """Return the pairing of the machine's two media, from their labels. Nothing is written.
+    """Return how the machine's two media belong together, from their labels; nothing is written.
 
-    Raises :class:`JournalDamaged` if the memory belongs to another machine, :class:`JournalUnwritable` if a
+    Raises :class:`JournalDamaged` if the memory belongs to a different machine, :class:`JournalUnwritable` if a
     medium cannot be read or the two do not belong together.
     """
     first = MediumLabel.read(storage, state_dir)
@@ -131,7 +132,7 @@ def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id
 def _pair_without_second_label(
     storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
 ) -> MediaPairing:
-    """Return the pairing of a labelled first medium with a second one without a label, which may be new."""
+    """Return the pairing if the first medium has a label and the second has none, because it may be new."""
     is_inside = state_dir in second_dir.parents
     if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
         return MediaPairing(journal_exists=True)
@@ -147,7 +148,7 @@ def _pair_without_second_label(
 
 
 def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
-    """Raise :class:`JournalDamaged` if a medium's label names another machine than ``machine_id``."""
+    """Raise :class:`JournalDamaged` if a medium's label names a machine other than ``machine_id``."""
     if machine_id and label.machine_id and label.machine_id != machine_id:
         raise JournalDamaged(
             str(folder), f"the medium belongs to machine {label.machine_id}, not {machine_id}"
@@ -155,7 +156,10 @@ def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
 
 
 def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, second_dir: Path) -> MediaPairing:
-    """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
+    """Return the pairing of two media that both have a label.
+
+    Raises :class:`JournalUnwritable` if they are swapped or were never used together.
+    """
     if (first.name, second.name) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
     if second.machine != first.machine or second.name is not MediumName.SECOND:
@@ -198,9 +202,9 @@ def _are_paired(first: MediumLabel, second: MediumLabel) -> bool:
 def _pair_without_first(
     storage: Storage, second: MediumLabel, state_dir: Path, second_dir: Path
 ) -> MediaPairing:
-    """Return the pairing of a labelled second medium with a first one without a label, which may be new.
+    """Return the pairing if the second medium has a label and the first has none, because it may be new.
 
-    Raises :class:`JournalUnwritable` if they are of two machines.
+    Raises :class:`JournalUnwritable` if the media belong to two machines.
     """
     if second.name is not MediumName.SECOND:
         raise JournalUnwritable(
@@ -225,13 +229,13 @@ def _pair_without_first(
 
 
 def _build_replaced_first_finding(first: MediumLabel) -> MemoryFinding:
-    """Return the finding that the first medium was replaced, for the event log."""
+    """Return the finding for the event log that the first medium was replaced and is filled from the second."""
     reason = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
     return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
-    """Return whether the machine's key can be read from the media and its copies do not differ."""
+    """Return whether the machine's key can be read from the two media and is the same on both."""
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:
@@ -239,10 +243,10 @@ def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
 
 
 def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
-    """Write the label of each of the two media so that it names the other.
+    """Write the label of each of the two media so that it names the other one.
 
-    Call this once the copies are intact and equal. In a new pair the older medium is labelled first: if the
-    power fails in between, the other is still recognised as new or as the older of the two.
+    Call this once the copies are intact and equal. If one medium is new, the older one is labelled first: if
+    the power fails between the two writes, the new medium is still recognised as new.
     """
     if len(folders) != len(MediumName):
         return
@@ -271,10 +275,11 @@ def create_medium_id(storage: Storage) -> str:
 
 
 def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> MediumLabel:
-    """Declare the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
+    """Label the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
 
-    ``put_in_by``: who declares it and why. Raises :class:`JournalDamaged` if the first medium has no label,
-    or the other medium holds the newest memory of a machine and must not be overwritten.
+    ``put_in_by`` names who declares it and why. Raises :class:`JournalDamaged` if nobody is named, if the first
+    medium has no label, or if the medium in ``second_dir`` is in use: it belongs to a different machine, or is
+    the current second medium of this one.
     """
     first = MediumLabel.read(storage, state_dir)
     if first is None or not put_in_by.strip():

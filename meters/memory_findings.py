@@ -5,22 +5,25 @@ from enum import StrEnum
 from typing import Final
 
 REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
-"""Machine state key that says which medium was replaced and why, until the staff acknowledges it."""
+"""Machine state key that says which medium was replaced and why, until staff acknowledge it."""
 
 
 class MemoryFindingKind(StrEnum):
-    """The kinds of findings about the two media and the journal's copies. The values are kinds of journal entries."""
+    """The kinds of findings about the two media and the journal's copies.
+
+    Each value is the kind of the journal entry that records such a finding.
+    """
 
     COMPLETED = "memory.completed"
-    """The last entry was in one copy only after a power loss; it was written to the other copy too."""
+    """After a power loss, only one copy had the last entry; it was written to the other copy too."""
     REPAIRED = "memory.repaired"
-    """A copy was damaged, lost or behind; it was rebuilt from the other and verified."""
+    """A copy was damaged, lost or lacked entries; it was rebuilt from the other copy and verified."""
     ANCHOR_LOST = "memory.anchor_lost"
     """The stored journal head (anchor file) was missing or damaged on a medium."""
     MEDIUM_REPLACED = "memory.medium_replaced"
     """A medium was lost or exchanged, and its content was rebuilt from the other medium."""
     FULL = "memory.full"
-    """A medium was full, and the reserves were released."""
+    """A medium was full, and the reserve files on both media were deleted."""
     ARCHIVE_DELAYED = "memory.archive_delayed"
     """The archive could not be written; old entries stay in the copies."""
     MEDIUM_MISSING = "memory.medium_missing"
@@ -29,7 +32,7 @@ class MemoryFindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFinding:
-    """One finding about the machine's memory, for the event log."""
+    """A finding about the machine's memory, to be recorded in the journal and shown in the event log."""
 
     kind: MemoryFindingKind
     """What was found, and what the machine did about it."""

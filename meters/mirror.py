@@ -1,8 +1,9 @@
 r"""A small value stored on both media: either copy suffices, and each repairs the other.
 
-For data outside the journal that must not be lost with one medium: the machine key, the staff roster, a
-register. Every write leaves the old or the new value intact on each medium, the first medium before the
-second, so a power loss between the two leaves two generations, of which the newer counts.
+It is used for data outside the journal that must not be lost with one medium: the machine key, the staff
+roster, a register. Every write leaves the old or the new value intact on each medium. The first medium is
+written before the second, so a power loss between the two writes leaves copies of two generations, of which
+the newer one is valid.
 
     OEGM1 NAME GENERATION CHECK\n    then the value.
 
@@ -31,7 +32,7 @@ _HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """What was read of one copy of a mirrored value on one medium."""
+    """What was read of a mirrored value on one medium."""
 
     folder: Path
     """The folder that contains the copy."""
@@ -42,11 +43,11 @@ class _Copy:
     why: str = ""
     """What is wrong with the copy; empty if nothing is."""
     refused: bool = False
-    """Whether the medium could not be read."""
+    """Whether the medium refused to be read."""
 
 
 class MirroredValue:
-    """A small value stored under ``name`` on each medium: in ``folders``, the first medium's first.
+    """A small value stored under ``name`` on each medium, in ``folders`` (the first medium's first).
 
     With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
     ``findings`` lists the repairs that were made or failed since construction. Processes that write the same
@@ -67,11 +68,11 @@ class MirroredValue:
         self.findings: list[MemoryFinding] = []
 
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
-        """Return the newest intact copy of the value, or None if there never was one; repair the other copy.
+        """Return the newest intact copy of the value, or None if it was never written.
 
-        With ``mend`` False it only reads, as beside a running machine. Raises :class:`JournalDamaged` if no
-        copy is intact, if copies of one generation differ, or if the value is missing but ``expected``;
-        :class:`JournalUnwritable` if no medium can be read.
+        With ``mend``, the other copy is repaired; without, nothing is written, as beside a running machine.
+        Raises :class:`JournalDamaged` if no copy is intact, if copies of one generation differ, or if the value
+        is missing but ``expected``; :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
         best = self._choose_best_copy(copies, expected=expected)
@@ -85,7 +86,7 @@ class MirroredValue:
     def write(self, value: bytes) -> None:
         """Replace the mirrored value, durably, on every medium that accepts it.
 
-        One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
+        If one of two media refuses the write, a finding is added. Raises :class:`JournalUnwritable` if none
         accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
         best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], expected=False)
@@ -104,7 +105,7 @@ class MirroredValue:
         ]
 
     def remove(self) -> None:
-        """Remove the mirrored value from all media, durably; does nothing if it is absent."""
+        """Remove the mirrored value from all media, durably; do nothing if it is absent."""
         for folder in self._folders:
             if self._storage.exists(folder / self._name):
                 self._storage.remove(folder / self._name)
@@ -114,8 +115,8 @@ class MirroredValue:
     def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
         """Return the newest intact copy of the value, or None if there is no copy and none is ``expected``.
 
-        Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if no copy is usable or two copies
-        conflict.
+        Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if copies exist but none is usable, if two
+        differ in one generation, or if an expected value is missing.
         """
         intact = [copy for copy in copies if copy.generation]
         if not intact:
@@ -136,7 +137,10 @@ class MirroredValue:
         return best
 
     def _read_copy(self, folder: Path) -> _Copy:
-        """Return the copy of a mirrored value in one folder; if it is not valid, the copy states why."""
+        """Return the copy of a mirrored value in one folder.
+
+        If it is not valid, its ``why`` says what is wrong.
+        """
         path = folder / self._name
         try:
             data = read_file(self._storage, path)
@@ -154,7 +158,7 @@ class MirroredValue:
         return _Copy(folder, generation, value)
 
     def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
-        """Write the value of ``best`` to the medium of ``copy``, and record a finding whether or not this succeeds."""
+        """Write the value of ``best`` to the medium of ``copy``, and add a finding whether or not this succeeds."""
         path = copy.folder / self._name
         reason = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
@@ -164,7 +168,7 @@ class MirroredValue:
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, self._name, reason))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
-        """Replace the file in ``folder`` by this value with a new header."""
+        """Replace the file in ``folder`` by this value with a new header, which has the generation number."""
         self._storage.make_folder(folder)
         header = f"{_MAGIC} {self._name} {generation} {self._compute_check(generation, value)}\n"
         replace_file(self._storage, folder / self._name, header.encode() + value)

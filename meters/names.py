@@ -11,7 +11,7 @@ from meters.errors import JournalError
 from meters.reading import MeterReading
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Mapping of a jurisdiction's meter names to the canonical meters that each one sums."""
+"""The meter names of a jurisdiction: each maps to the names of the canonical meters that it sums."""
 
 #: The canonical meters of all wins.
 _WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
@@ -70,7 +70,10 @@ class UnknownJurisdiction(JournalError, KeyError):
 
 
 def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
-    """Return a meter reading under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
+    """Return the values of a meter reading under a jurisdiction's meter names.
+
+    ``jurisdiction`` is ``mc``, ``fr``, ``us`` or ``anz``.
+    """
     if jurisdiction not in METER_NAMES_BY_JURISDICTION:
         raise UnknownJurisdiction(
             f"there are no meter names for {jurisdiction!r}; expected one of {', '.join(METER_NAMES_BY_JURISDICTION)}"

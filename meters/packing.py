@@ -31,7 +31,7 @@ _MEMBER_WITH_HASH: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
 _MEMBER_WITHOUT_HASH: Final = b'"previous":""'
 _RAW_DEFLATE_WINDOW: Final = -15
-"""Window size argument of zlib for raw deflate without a checksum, because entries are verified by their hash."""
+"""The window size argument of zlib for deflate without header and checksum; entries are verified by hash instead."""
 #: Compression level.
 _COMPRESSION_LEVEL: Final = 9
 #: The preset dictionary.
@@ -48,24 +48,30 @@ _deflater: Final = zlib.compressobj(
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
-    """Return a journal entry's bytes with its previous hash emptied, or None if that is not reversible."""
+    """Return an entry's bytes with the previous entry's hash emptied.
+
+    Return None if :func:`restore_previous_hash` would not give the same bytes again.
+    """
     head, hash_text, tail = body.partition(_MEMBER_WITH_HASH % previous_hex.encode())
     return None if not hash_text or _MEMBER_WITHOUT_HASH in head else head + _MEMBER_WITHOUT_HASH + tail
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
-    """Return a journal entry's bytes with the previous entry's hash inserted; ``short`` is stored without it."""
+    """Return an entry's bytes with the previous entry's hash inserted again.
+
+    ``short`` are the bytes in which :func:`remove_previous_hash` emptied it.
+    """
     return short.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
 
 
 def deflate(data: bytes) -> bytes:
-    """Return ``data``, the bytes of journal entries, deflated with the preset dictionary."""
+    """Return the bytes of journal entries compressed (deflated) with the preset dictionary."""
     deflater = _deflater.copy()
     return deflater.compress(data) + deflater.flush()
 
 
 def inflate(data: bytes, max_bytes: int) -> bytes:
-    """Return the entries' bytes from their deflated form.
+    """Return the bytes of journal entries from their compressed (deflated) form.
 
     Raises ``ValueError`` if the data is incomplete or the result is longer than ``max_bytes``.
     """
@@ -81,9 +87,10 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def pack_entry(body: bytes, previous_hex: str) -> bytes:
-    """Return the stored (compressed) form of a journal entry's bytes; ``previous_hex`` is the previous entry's hash.
+    """Return the stored (compressed) form of an entry's bytes ``body``; ``previous_hex`` is the previous entry's hash.
 
-    The result is cached, because both copies request it for the same body, one after the other.
+    The result is cached, because the two copies of the journal request it for the same body, one after the
+    other.
     """
     short_body = remove_previous_hash(body, previous_hex)
     if short_body is None:
@@ -92,7 +99,7 @@ def pack_entry(body: bytes, previous_hex: str) -> bytes:
 
 
 def unpack_entry(stored: bytes) -> bytes:
-    """Return the journal entry's bytes in their stored form; raise ``ValueError`` if it is not valid."""
+    """Return an entry's bytes from their stored form. Raises ``ValueError`` if the stored form is not valid."""
     form = stored[:1]
     if form == _PLAIN_MARK:
         return stored

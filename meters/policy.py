@@ -12,9 +12,8 @@ from meters.transaction import Transfer
 class Policy:
     """Settings of the journal from the profile and the cabinet file.
 
-    The oldest ``archive_entries`` entries, and those up to the next checkpoint, are archived together as soon
-    as ``at_hand_entries`` newer entries remain. An account that ``increment_max_cents`` does not list has no
-    limit. For ``reserve_bytes`` see :mod:`meters.disk_reserve`.
+    As soon as there are ``archive_entries`` entries in addition to the newest ``at_hand_entries``, the oldest
+    ones up to the next checkpoint are archived together.
     """
 
     checkpoint_every: int = 1000
@@ -22,16 +21,19 @@ class Policy:
     segment_bytes: int = LOG_SEGMENT_BYTES
     """Size of a log segment file, in bytes."""
     archive_entries: int = 20_000
-    """The least number of old entries that are archived together."""
+    """The smallest number of old entries that are archived together."""
     at_hand_entries: int = 20_000
     """The number of newest entries that are not archived."""
     reserve_bytes: int = 0
-    """The space kept free on each medium, in bytes."""
+    """The space reserved on each medium, in bytes (:mod:`meters.disk_reserve`)."""
     increment_max_cents: Mapping[str, int] = field(default_factory=dict)
-    """The most that one transaction may move into or out of an account, by account (A-26)."""
+    """The most that one transaction may move into or out of an account, by account name (A-26).
+
+    An account that is not listed has no limit.
+    """
 
     def check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
-        """Raise :class:`ExcessiveIncrement` if a transaction's ``moves`` exceed an account's limit."""
+        """Raise :class:`ExcessiveIncrement` if a transaction's transfers ``moves`` exceed the limit of an account."""
         for name, most_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
             if moved_cents > most_cents:

@@ -1,4 +1,4 @@
-"""A reading of every meter as of one journal entry, for the machine or any part of it."""
+"""A reading of every meter as of one journal entry, for the whole machine or a part of it, such as a position."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, Unit, find_fl
 from meters.transaction import Mark
 
 METER_DIGITS: Final = 10
-"""Default number of digits of a meter, unless the profile sets another (D-05)."""
+"""The number of digits of a meter, unless the profile sets a different one (D-05)."""
 
 
 class UnknownMeter(JournalError, KeyError):
@@ -21,11 +21,7 @@ class UnknownMeter(JournalError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class MeterCell:
-    """One meter cell of a reading: a flow of value or a count, with its dimensions.
-
-    A flow goes from the account ``source`` to the account ``target``; a count is named by ``source``, and its
-    ``target`` is empty.
-    """
+    """One meter cell of a reading: the sum of a flow of value, or a count, for one combination of dimensions."""
 
     source: str
     """The account that value flowed out of, or the name of a count."""
@@ -43,8 +39,8 @@ class MeterCell:
 class MeterReading:
     """The value of every meter as of the journal entry ``sequence``, whose hash is ``head_hash``.
 
-    ``values`` maps meter name -> value (minor units, or occurrences). :meth:`split_by` splits a meter by a
-    dimension; :meth:`select` returns the reading of a part (a position, a game ...).
+    ``values`` has the value of each meter by name, in minor units or occurrences. :meth:`split_by` splits a
+    meter by a dimension; :meth:`select` returns the reading of a part, such as a position or a game.
     """
 
     sequence: int
@@ -54,7 +50,10 @@ class MeterReading:
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Values of the occurrence meters at the last event of each mark (such as a power-up), by mark and meter."""
+    """For each mark (an event such as a power-up), the values of the occurrence meters at its last occurrence.
+
+    The keys are the mark and the meter name.
+    """
 
     @property
     def values(self) -> dict[str, int]:
@@ -77,7 +76,10 @@ class MeterReading:
         return values[name]
 
     def split_by(self, name: str, dimension: str) -> dict[str, int]:
-        """Return one meter's values for each value of ``dimension``; cells without it count under the empty string."""
+        """Return a meter's value for each value of ``dimension``, such as each game.
+
+        What belongs to cells without that dimension is under "".
+        """
         parts: Counter[str] = Counter()
         for cell in self.cells:
             for meter, amount in _list_meter_changes(cell):
@@ -86,7 +88,10 @@ class MeterReading:
         return dict(parts)
 
     def select(self, **dims: str | int) -> "MeterReading":
-        """Return the reading of only those meter cells that have all of ``dims``, such as ``select(position=1)``."""
+        """Return the reading of only those meter cells that have all of these dimension values.
+
+        For example, ``select(position=1)`` returns the meters of player position 1.
+        """
         selection = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)
@@ -97,7 +102,10 @@ class MeterReading:
 
 
 def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
-    """Return each meter that includes a cell, with the cell's signed contribution."""
+    """Return (meter name, amount) for each meter that includes a cell.
+
+    The amount is negative if the cell reduces the meter.
+    """
     if not cell.target:
         return [(cell.source, cell.times)]
     return [
@@ -107,17 +115,17 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
 
 
 def compute_displayed_value(value: int, digits: int = METER_DIGITS) -> int:
-    """Return what a meter of ``digits`` digits displays: it rolls over at its capacity (D-05, D-07).
+    """Return what a meter of ``digits`` digits displays for ``value``: it rolls over at its capacity (D-05, D-07).
 
-    A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign.
-    Only the display rolls over; the ledger's integers have no capacity.
+    A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign. Only
+    the display rolls over; the ledger's integers have no capacity.
     """
     capacity = int(10**digits)
     return value % capacity if value >= 0 else -(-value % capacity)
 
 
 def read_meters(ledger: Ledger) -> MeterReading:
-    """Return the meter reading that a ledger gives."""
+    """Return the meter reading that results from a ledger."""
     flows = [
         MeterCell(source, target, _build_cell_dims(key, source, target), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()
@@ -130,9 +138,9 @@ def read_meters(ledger: Ledger) -> MeterReading:
 
 
 def _build_cell_dims(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:
-    """Return a meter cell's dimensions: those of ``key``, and those in its account names (position, kind, level).
+    """Return a meter cell's dimensions: those in ``key``, and those in its account names (position, kind, level).
 
-    What names no position is of the first one: a machine with one position names none.
+    If neither names a position, it is position 1: a machine with one position names none.
     """
     words = (item for account in accounts for item in parse_account_words(account).items())
     return {"position": "1", **dict(words), **{k: str(v) for k, v in key}}

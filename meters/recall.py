@@ -13,7 +13,7 @@ from meters.view import JournalView
 #: Kind of the entry that starts a play.
 PLAY_START: Final = "game.start"
 CARRIED_GAME: Final = "game.carried"
-"""Kind of the entry that repeats a game which a memory clear carried over from the previous journal."""
+"""Kind of the entry that repeats an open game of the previous journal after a memory clear."""
 #: Kinds of the first entry of a play in a journal.
 PLAY_STARTS: Final = (PLAY_START, CARRIED_GAME)
 #: Kinds of the entries of a play's further steps.
@@ -23,13 +23,13 @@ PLAY_ENDS: Final = ("game.end", "game.void")
 PLAY_PUSH: Final = "game.push"
 """Kind of the entry that returns the stakes of a play before its end."""
 PLAYS_SHOWN: Final = 100
-"""Default number of recalled plays, unless the profile sets another (at least 10, E-01)."""
+"""The number of plays that recall shows, unless the profile sets a different one (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50
-"""Number of steps that the recall of a long feature shows: at least the last 50 (E-02)."""
+"""The number of steps that recall shows of a long feature: at least the last 50 (E-02)."""
 
 
 def mask_validation_number(number: str) -> str:
-    """Return a validation number with all but its last four digits hidden (E-06)."""
+    """Return a ticket's validation number with all but its last four digits hidden (E-06)."""
     return "*" * max(0, len(number) - 4) + number[-4:]
 
 
@@ -47,9 +47,9 @@ class Play:
     None while the play is open, or if it ended before the memory clear that carried it over.
     """
     added_cents: Mapping[str, int]
-    """Credit added since the previous play, by source account (E-04)."""
+    """The credit added between the previous play and this one, in minor units, by source account (E-04)."""
     push: StoredEntry | None = None
-    """The entry that returned the play's stakes, if any."""
+    """The entry that returned the play's stakes; None if none were returned before its end."""
 
     @property
     def play_id(self) -> str:
@@ -63,21 +63,24 @@ class Play:
 
     @property
     def end_kind(self) -> str:
-        """Return the kind of the entry that ended the play, even before a memory clear; empty while it is open."""
+        """Return the kind of the entry that ended the play, even if it ended before a memory clear.
+
+        Return "" while the play is open.
+        """
         return self.end.kind if self.end is not None else str(read_details(self.start).get("ended", ""))
 
     @property
     def bet_cents(self) -> int:
-        """Return the wager plus stakes added during the play, in minor units."""
+        """Return the wager and the stakes added during the play, in minor units."""
         staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)
         carried_cents = sum(int(cents) for _, cents in read_details(self.start).get("staked", ()))
         return carried_cents + sum(t.amount_cents for t in staked if t.target == "house:wager")
 
     @property
     def win_cents(self) -> int | None:
-        """Return what the play paid, with returned stakes and progressive levels, in minor units.
+        """Return what the play paid, including returned stakes and progressive levels, in minor units.
 
-        None while the play is open, or if it was paid before the memory clear that carried it over.
+        Return None while the play is open, or if it was paid before the memory clear that carried it over.
         """
         if self.end is None:
             return None
@@ -89,7 +92,7 @@ class Play:
 
     @property
     def push_cents(self) -> int:
-        """Return the returned stakes contained in the play's win, in minor units."""
+        """Return the returned stakes that :attr:`win_cents` includes, in minor units."""
         ends = () if self.end is None else self.end.transfers
         returned_transfers = (*(() if self.push is None else self.push.transfers), *ends)
         return self._returned_before_cents + sum(
@@ -105,7 +108,7 @@ class Play:
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
-        """Return the progressive levels that the play won, in order, with their amounts in minor units."""
+        """Return (level name, amount in minor units) for each progressive level that the play won, in order."""
         paid_transfers = () if self.end is None else self.end.transfers
         level_amounts = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid_transfers)
         return tuple((level, cents) for level, cents in level_amounts if level is not None)
@@ -117,16 +120,16 @@ class Play:
 
     @property
     def credit_before_cents(self) -> int | None:
-        """Return the player's credit when the play began, in minor units, if recorded."""
+        """Return the player's credit when the play began, in minor units, or None if it was not recorded."""
         credit_cents = read_details(self.start).get("credit_before_cents")
         return credit_cents if isinstance(credit_cents, int) else None
 
     @property
     def credit_after_cents(self) -> int | None:
-        """Return the player's credit when the play ended, in minor units, or None if not recorded or still open.
+        """Return the player's credit when the play ended, in minor units.
 
-        A win that was paid by hand is not included. The credit is unknown for a play that a memory clear
-        carried over, because its wager is in the previous journal.
+        A win that was paid by hand is not included. Return None if the play is open or the credit was not
+        recorded, and for a play that a memory clear carried over, because its wager is in the previous journal.
         """
         before_cents = self.credit_before_cents
         if before_cents is None or self.end is None or "staked" in read_details(self.start):
@@ -145,12 +148,12 @@ class Play:
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """Return the last STEPS_SHOWN steps of the play, for the recall of a long feature."""
+        """Return the play's last STEPS_SHOWN steps, which recall shows of a long feature."""
         return self.steps[-STEPS_SHOWN:]
 
 
 def read_details(entry: StoredEntry) -> Mapping[str, Any]:
-    """Return a journal entry's record if it is an object, else an empty one."""
+    """Return an entry's record if it is a JSON object, else an empty mapping."""
     record = entry.transaction.record
     return record if isinstance(record, dict) else {}
 
@@ -187,10 +190,10 @@ def read_position(entry: StoredEntry) -> int:
 
 
 def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
-    """Return the number of the first entry of the previous play at the same position, or 0 if there was none.
+    """Return the number of the first entry of the previous play at the same position; 0 if there was none.
 
-    ``last`` has the first entry of the most recent earlier play at any position, which is checked first,
-    because usually it is the one.
+    ``start`` is the first entry of this play. ``last`` is the first entry of the previous play at any position,
+    which is checked first, because it usually is the one searched for.
     """
     for entry in last:
         if read_position(entry) == read_position(start):
@@ -200,7 +203,10 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
 
 
 def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
-    """Return the credit added at a play's position after entry ``since`` and before the play, by source account."""
+    """Return the credit added at a play's position between entry ``since`` and the play, by source account.
+
+    Amounts are in minor units; ``start`` is the play's first entry.
+    """
     added_cents: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
         if read_position(entry) != read_position(start):

@@ -1,8 +1,9 @@
 """Reading of a journal whose copies are damaged: what can still be read, and what part of it is proved.
 
-Nothing here guesses and nothing is changed. Each copy is read up to its first damage; then both are read
-together, each continuing where the other breaks: entries joined by the hash chain are one history, however
-many gaps each copy has. Entries in only one copy, or on which the copies disagree, are suspect (A-06, A-28).
+Nothing here guesses and nothing is changed. Each copy is first read alone up to its first damage. Then both are
+read together: where one is damaged, the reading continues with the other. Entries joined by the hash chain are
+one history, however many gaps each copy has. Entries in only one copy, or on which the copies disagree, are
+suspect (A-06, A-28).
 """
 
 import hashlib
@@ -44,19 +45,19 @@ class IgnoringVisitor:
 
 W = TypeVar("W", bound=EntryVisitor)
 Read = Callable[[int], Iterable[SealedEntry]]
-"""A function that yields the readable entries of a journal copy after a given sequence."""
+"""A function that yields the readable entries of a journal copy after the entry with the given number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SalvagedJournal(Generic[W]):
-    """What could be read of a damaged journal, from one copy or both, up to the first damage."""
+    """What could be read of a damaged journal, from one copy or from both, up to the point where neither continues."""
 
     sequence: int
     """The number of the last intact entry."""
     head_hex: str
     """The hash of the last intact entry."""
     values: dict[str, int]
-    """The value of each meter as of the last intact entry."""
+    """The value of each meter as of the last intact entry, by meter name."""
     credits_cents: int
     """The player's credit as of the last intact entry."""
     why: str
@@ -64,10 +65,10 @@ class SalvagedJournal(Generic[W]):
     ledger: Ledger = field(repr=False)
     """The ledger as of the last intact entry."""
     visitor: W = field(repr=False)
-    """The visitor that was given every intact entry."""
+    """The visitor that received every intact entry."""
 
     def to_json(self) -> dict[str, JSON]:
-        """Return what could be read of the damaged journal, as the JSON that the new journal stores."""
+        """Return what could be read, as the JSON that the first entry of a new journal stores after a clear."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
@@ -94,12 +95,15 @@ class JournalInspection(Generic[W]):
 
     @property
     def agreed_meters(self) -> dict[str, int]:
-        """Return the meters that have the same value in both copies of the journal."""
+        """Return the value of each meter that has the same value in both copies of the journal, by meter name."""
         return {k: v for k, v in self.first_copy.values.items() if self.second_copy.values.get(k) == v}
 
     @property
     def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return the meters that differ between the copies or are in one only, with each copy's value or None."""
+        """Return (value in the first copy, value in the second copy) for each meter in which the copies differ.
+
+        A value is None if that copy lacks the meter. The keys are the meter names.
+        """
         names = sorted(self.first_copy.values.keys() | self.second_copy.values.keys())
         value_pairs = ((n, self.first_copy.values.get(n), self.second_copy.values.get(n)) for n in names)
         return {
@@ -115,14 +119,14 @@ class JournalInspection(Generic[W]):
 
     @property
     def challenge(self) -> str:
-        """Return eight hex digits that identify these findings; a memory clear must quote them.
+        """Return eight hex digits computed from this inspection; a memory clear must quote them.
 
         This ensures that the clear is for the memory that was inspected.
         """
         return hashlib.sha256(encode_canonical_json(self.to_json())).hexdigest()[:8]
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the inspection's findings as the JSON that the new journal stores."""
+        """Return the inspection as the JSON that the first entry of a new journal stores after a clear."""
         return {
             "first": self.first_copy.to_json(),
             "second": self.second_copy.to_json(),
@@ -139,9 +143,10 @@ def inspect_journal(
     storage: Storage | None = None,
     visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
 ) -> JournalInspection[W]:
-    """Read each copy of a journal as far as it is intact, then both together. Damage raises no error.
+    """Read each copy of a journal as far as it is intact, then both together.
 
-    Nothing is changed. ``visitor`` creates a visitor for the entries of each of these three readings.
+    Damage raises no error, and nothing is changed. ``visitor`` creates a visitor, which receives the entries,
+    for each of these three readings.
     """
     medium = storage or DiskStorage()
     second_folder = second_dir or state_dir / SECOND_FOLDER
@@ -172,7 +177,7 @@ def inspect_journal(
 def _open_first_copy(
     medium: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[Read, str]:
-    """Return a reader of the journal's first copy, and a text on what is wrong with its file, or "".
+    """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
 
     Entries may be readable even if something is wrong.
     """
@@ -191,7 +196,7 @@ def _open_first_copy(
 
 
 def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
-    """Return a reader of a medium's archive followed by the copy of the journal that ``read_copy`` reads.
+    """Return a function that reads a medium's archive and then the copy that ``read_copy`` reads.
 
     Archived entries have no seals of their own; the segment's signature authenticates them.
     """
@@ -209,16 +214,16 @@ def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: Machin
 
 
 def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> SalvagedJournal[W]:
-    """Return the reading of a damaged journal that has more intact entries, or ``first`` if both have equally many."""
+    """Return the reading that has more intact entries; ``first`` if both have equally many."""
     return first if first.sequence >= second.sequence else second
 
 
 def _replay_copies(
     copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, reason: str
 ) -> SalvagedJournal[W]:
-    """Replay the entries that these copies of the journal have; where one is damaged, continue with another.
+    """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
 
-    ``reason``: what is already known to be wrong with the copies, or an empty string.
+    ``reason`` is what is already known to be wrong with the copies, or "".
     """
     ledger, replay_visitor = Ledger(), visitor()
     unsuccessful_reads = 0  # consecutive reads of a copy that gave no new entry
@@ -245,7 +250,7 @@ def _replay_copies(
 
 
 def _iter_proved_entries(read_copy: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
-    """Yield the entries of a copy after the last one of ``ledger``, proving their chain.
+    """Yield the entries of a copy that follow the last one of ``ledger``, verifying the hash chain.
 
     With a key the seals are verified too.
     """
@@ -289,7 +294,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """Return the number of the last journal entry that an authenticated head on either medium names, or 0."""
+    """Return the number of the last acknowledged entry according to the authenticated anchors; 0 if there is none."""
     acknowledged = 0
     if key is None:
         return acknowledged

@@ -40,7 +40,7 @@ _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED_MARK: Final = b"="
-"""Prefix of a stored entry body from which the previous entry's hash was not removed."""
+"""The first bytes of a stored entry from which the previous entry's hash was not removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class SegmentTrailer:
     head_hex: str
     """The hash of the last entry."""
     before: str
-    """Digest of the previous archive segment; empty for the first segment."""
+    """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
     kinds: Mapping[str, int]
-    """The number of entries of each kind in the segment."""
+    """The number of entries of each kind in the segment, by kind."""
     kinds_before: Sequence[str]
-    """The kinds of entries in all earlier segments."""
+    """The kinds of entries that occur in earlier segments."""
     blocks: Sequence[tuple[int, int, str]]
     """For each block: its first entry's number, its end offset in the file, and the hash before its first entry."""
     digest: str
@@ -70,9 +70,9 @@ class SegmentTrailer:
 
 
 class SegmentWriter:
-    """Writer of one archive segment to ``paths``, one per medium.
+    """Writer of one archive segment, to a file on each medium (``paths``).
 
-    :meth:`finish` completes it, :meth:`sync` makes it durable.
+    :meth:`finish` completes the segment, :meth:`sync` makes it durable.
     """
 
     def __init__(self, storage: Storage, paths: Sequence[Path], first: int, previous_hex: str) -> None:
@@ -94,9 +94,9 @@ class SegmentWriter:
         self._end = 0
         """The number of bytes written so far."""
         self._lines: list[bytes] = []
-        """The entries of the block in progress, not compressed yet."""
+        """The entries of the block in progress, each as its line, not compressed yet."""
         self._blocks: list[tuple[int, int, str]] = []
-        """The finished blocks, as in the trailer."""
+        """The finished blocks, in the form of :attr:`SegmentTrailer.blocks`."""
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
 
@@ -118,13 +118,20 @@ class SegmentWriter:
             self._block_first, self._block_hex = self._last + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:
-        """Write ``data`` at the end of the segment on every medium; return the offset after it."""
+        """Write ``data`` at the end of the segment file on every medium; return the offset after it."""
         for file in self._files:
             file.write_at(self._end, data)
         return self._end + len(data)
 
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
-        """Write the segment's signed trailer; return its digest. ``before`` is the digest of the previous segment."""
+        """Write the segment's signed trailer; return its digest.
+
+        Args:
+            key: Signs the trailer.
+            before: The digest of the previous segment.
+            kinds_before: The kinds of entries in earlier segments.
+            genesis_hex: The hash of the journal's first entry.
+        """
         self._write_block()
         trailer: dict[str, object] = {
             "format": _FORMAT_VERSION,
@@ -168,7 +175,7 @@ class Segment:
         self.trailer = self._read_signed_trailer(public_key)
         """The verified trailer."""
         self._starts = [first for first, _, _ in self.trailer.blocks]
-        """The number of the first entry of each block."""
+        """The number of the first entry of each block, ascending."""
 
     def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
         """Return the trailer at the end of the segment after verifying its signature.
@@ -213,11 +220,17 @@ class Segment:
             ) from error
 
     def find_block_number(self, sequence: int) -> int:
-        """Return the number of the segment's block that contains entry ``sequence``, or else of the nearest block."""
+        """Return the number of the segment's block that contains entry ``sequence``.
+
+        For an entry before or after the segment, return the first or last block.
+        """
         return max(0, bisect_right(self._starts, sequence) - 1)
 
     def read_block(self, number: int) -> list[StoredEntry]:
-        """Return the entries of the segment's block ``number`` after proving them; raise :class:`JournalDamaged`."""
+        """Return the entries of the segment's block ``number`` after verifying their hash chain.
+
+        Raises :class:`JournalDamaged`.
+        """
         first, _, previous_hex = self.trailer.blocks[number]
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
@@ -227,7 +240,10 @@ class Segment:
         return entries
 
     def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
-        """Return the proved bytes of a block's entries with their hashes; raise :class:`JournalDamaged`."""
+        """Return (bytes, hash) of each entry in block ``number`` after verifying the hash chain.
+
+        Raises :class:`JournalDamaged`.
+        """
         blocks = self.trailer.blocks
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0

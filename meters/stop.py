@@ -1,4 +1,4 @@
-"""The flag of a stopped machine: it survives restarts, and only an authorised clear removes it (A-05)."""
+"""The flag of a stopped machine: a file that survives restarts; only an authorised clear removes it (A-05)."""
 
 import json
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ STOP_FILE_NAME: Final = "stopped.json"
 def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None:
     """Write the machine's stop flag, with the reason ``why``, durably to each medium that accepts it.
 
-    If a medium already has a stop flag, its reason stays. Raises :class:`JournalUnwritable` if no medium
-    accepts it.
+    If a medium already has a stop flag, that flag's reason stays. Raises :class:`JournalUnwritable` if no
+    medium accepts it.
     """
     refusals = []
     for folder in folders:

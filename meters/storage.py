@@ -1,7 +1,7 @@
-"""Interface to the medium: how the journal accesses SQLite and files.
+"""The interface to the media: how the journal accesses SQLite and files.
 
-It is one small boundary, so that a power-loss test rig can replace the disk. Nothing above it opens a file,
-except the folder lock, which must vanish with the process.
+It is one small interface, so that a power-loss test rig can replace the disk. All code that uses it opens no
+file itself, except the folder lock, which must vanish with the process.
 """
 
 import errno
@@ -109,9 +109,9 @@ class Storage(Protocol):
         """Return once the creation, renaming and removal of files in ``folder`` are durable."""
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Return once everything written to all files is durable.
+        """Return once everything written to all these files is durable.
 
-        They are on several media, so any order is right.
+        They are on several media and may be synced in any order.
         """
 
     def count_free_bytes(self, folder: Path) -> int:
@@ -121,7 +121,7 @@ class Storage(Protocol):
         """Restrict access to the file ``path`` to its owner; return whether others had access."""
 
     def random_bytes(self, count: int) -> bytes:
-        """Return unpredictable bytes, for keys, salts and the numbers of media."""
+        """Return ``count`` unpredictable bytes, for keys, salts and the numbers of media."""
 
 
 def read_file(storage: Storage, path: Path) -> bytes | None:
@@ -136,7 +136,10 @@ def read_file(storage: Storage, path: Path) -> bytes | None:
 
 
 def replace_file(storage: Storage, path: Path, data: bytes) -> None:
-    """Replace the contents of the file ``path``, durably: after a power loss they are the old or the new ones."""
+    """Replace the contents of the file ``path``, durably.
+
+    After a power loss the file has the old or the new contents.
+    """
     fresh = path.with_name(path.name + ".new")
     file = storage.open_file(fresh, write=True)
     try:
@@ -150,7 +153,7 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
 
 
 def _build_write_error(path: Path, error: OSError) -> JournalUnwritable:
-    """Return the error for ``path`` that says why the operating system refused to access it."""
+    """Return the error for ``path`` with the reason why the operating system refused to access it."""
     kind = MediumFull if error.errno in _NO_SPACE_ERRNOS else JournalUnwritable
     return kind(f"{path}: {error.strerror or error}")
 
@@ -165,9 +168,9 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
 
 
 class _SqliteDatabase:
-    """A SQLite connection as :class:`Database`, on the standard library's sqlite3.
+    """A SQLite connection with the interface :class:`Database`, using the standard library's sqlite3.
 
-    ``beneath`` is a temporary folder that contains the file, or None; closing removes it.
+    ``beneath`` is a temporary folder that contains the file, or None; closing the connection removes it.
     """
 
     def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
@@ -206,7 +209,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _create_folder_in_memory() -> Path:
-    """Create a private folder in a file system in RAM under the first free name, and return it."""
+    """Create a new private folder in a file system in RAM, and return its path."""
     for number in count():
         folder = (_MEMORY_FOLDER if _MEMORY_FOLDER.is_dir() else _TEMPORARY_FOLDER) / f"egm-reading-{number}"
         with suppress(FileExistsError):
@@ -228,7 +231,7 @@ def _open_copy_in_memory(path: Path, wal: Path) -> Database:
 
 
 class _DiskFile:
-    """An open file on disk as :class:`StorageFile`, on a file descriptor."""
+    """An open file on disk with the interface :class:`StorageFile`, using a file descriptor."""
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self._path = path
@@ -281,17 +284,17 @@ class _DiskFile:
 
 
 class DiskStorage:
-    """The operating system's files as :class:`Storage`, with every write made durable."""
+    """The operating system's files with the interface :class:`Storage`; every write is made durable."""
 
     _sync_pool: ThreadPoolExecutor | None = None
-    """The threads that sync further files at the same time, or None before they are needed."""
+    """The threads that sync several files at the same time, or None until they are needed."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
         """Open the SQLite file ``path``.
 
-        A reader needs a little space for SQLite's index of the WAL, unless a running machine provides it. If
-        the medium is full or read-only, the file is opened as immutable; beside a machine that died with data
-        in the WAL, a copy in memory is read.
+        To read beside SQLite's write-ahead log (WAL), SQLite needs a little space for an index of it, unless a
+        running machine provides the index. If the medium is full or read-only, the file is opened as immutable.
+        If a machine also stopped with data in the WAL, a copy in memory is read.
         """
         if not read_only:
             return _SqliteDatabase(_connect(path, "mode=rwc"))
@@ -367,7 +370,7 @@ class DiskStorage:
             return status.f_bavail * status.f_frsize
 
     def make_private(self, path: Path) -> bool:
-        """Remove the access of everybody but the owner to the file ``path``; return whether others had any."""
+        """Remove the access of everybody but the owner to the file ``path``; return whether others had access."""
         with _convert_os_errors(path):
             mode = path.stat().st_mode
             if not mode & 0o077:

@@ -1,9 +1,9 @@
 """Checksums of the SQLite file's pages, so that each byte of the journal's first copy is checked at start-up.
 
-SQLite has no checksums on its pages. In WAL mode the main file changes only when the WAL is moved into it,
-and only :meth:`PageSums.settle` does that: it first records which pages are about to change (durably), lets
-SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained checksums. The sums
-are sealed with the machine key, so they cannot be adjusted to an edit.
+SQLite has no checksums on its pages. The database file changes only when SQLite's write-ahead log (WAL) is
+moved into it, and only :meth:`PageSums.settle` does that: it first records durably which pages will change,
+lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained checksums. The
+sums are sealed with the machine key, so they cannot be adjusted to an edited page.
 """
 
 import struct
@@ -50,9 +50,9 @@ class PageSums:
         self._path = path
         self._key = key
         self._sums = array("I")
-        """The checksum of each page of the database file."""
+        """The CRC-32 of each page of the database file, in the order of the pages."""
         self._moving: frozenset[int] = frozenset()
-        """The pages that SQLite is moving from its WAL into the file; they are not checked."""
+        """The numbers of the pages that SQLite is moving from its WAL into the file; they are not checked."""
         self._file: StorageFile = storage.open_file(path, write=False)
 
     def close(self) -> None:
@@ -61,11 +61,11 @@ class PageSums:
 
     # ------------------------------------------------------------------ checking
     def verify(self) -> None:
-        """Check every page of the database except those being overwritten from the WAL.
+        """Check every page of the database except those that are being overwritten from the WAL.
 
         Raises :class:`JournalDamaged` with the number of the first bad page. A running machine may change the
-        file meanwhile. If a page does not match, the sums file is therefore read again: the page is bad only
-        if the sums have not changed.
+        file meanwhile. If a page does not match its sum, the sums file is therefore read again: the page is bad
+        only if the sums have not changed.
         """
         self._load()
         page = 1
@@ -77,7 +77,10 @@ class PageSums:
             page = bad_page[0]
 
     def _find_first_bad_page(self, first_page: int) -> tuple[int, JournalDamaged] | None:
-        """Return the first page from ``first_page`` on that does not match its sum, and the error for it, or None."""
+        """Return the number of the first page that does not match its sum, and the error for it, or None.
+
+        Pages before ``first_page`` are not checked.
+        """
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
@@ -89,9 +92,9 @@ class PageSums:
         return None
 
     def verify_some(self, first_page: int, pages: int) -> int:
-        """Check up to ``pages`` pages of the database from ``first_page`` on against their sums.
+        """Check up to ``pages`` pages of the database, beginning with ``first_page``, against their sums.
 
-        Return the page from which to continue (1 after the last). Raises :class:`JournalDamaged` at a bad
+        Return the page with which to continue; after the last page, 1. Raises :class:`JournalDamaged` at a bad
         page.
         """
         last = min(first_page + pages - 1, len(self._sums))
@@ -111,17 +114,18 @@ class PageSums:
     # ------------------------------------------------------------------ moving the WAL
     @property
     def is_wal_move_unfinished(self) -> bool:
-        """Return whether moving SQLite's WAL into the database file was started and not finished.
+        """Return whether a move of SQLite's WAL into the database file was started and not finished.
 
-        If so, call :meth:`settle` before using the file: the pages being moved are not checked.
+        If so, call :meth:`settle` before using the file, because the pages being moved are not checked.
         """
         return bool(self._moving)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
-        """Move SQLite's WAL into the database file with ``move_wal``, and record the sums of the changed pages.
+        """Move SQLite's WAL into the database file and record the sums of the changed pages.
 
-        ``move_wal`` returns whether it moved the whole WAL, and so does this method. If it did not (a reader
-        still uses the WAL), the pages stay recorded as moving, and the next call records their sums.
+        ``move_wal`` does the move and returns whether the whole WAL was moved, and so does this method. If it
+        was not (a reader still uses the WAL), the pages stay recorded as being moved, and the next call records
+        their sums.
         """
         moving = self._moving | self._list_wal_pages()
         if not moving:
@@ -140,7 +144,7 @@ class PageSums:
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
-        """Record the sums of these pages, and of every page that was added to the end of the database file.
+        """Record the present sums of these pages, and of every page that was added to the end of the database file.
 
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
         WAL; yet it exists, all zeros, once the file is larger.
@@ -156,7 +160,7 @@ class PageSums:
     def _list_wal_pages(self) -> frozenset[int]:
         """Return the numbers of the pages in SQLite's current WAL (SQLite file format, section 4: frame header).
 
-        Frames left from before the WAL was restarted have another salt and are not counted.
+        Frames written before the WAL was last restarted have a different salt and are not counted.
         """
         path = self._path.with_name(self._path.name + "-wal")
         if not self._storage.exists(path):
@@ -179,7 +183,7 @@ class PageSums:
 
     # ------------------------------------------------------------------ the sums file
     def _load(self) -> None:
-        """Read the page sums and the numbers of the pages being moved from the sums file.
+        """Read the page sums, and the numbers of the pages being moved, from the sums file.
 
         Raises :class:`JournalDamaged`.
         """
@@ -198,7 +202,10 @@ class PageSums:
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving_pages: frozenset[int]) -> None:
-        """Replace the sums file durably; SQLite is about to overwrite ``moving_pages`` from its WAL."""
+        """Replace the sums file durably.
+
+        ``moving_pages`` are the pages that SQLite will overwrite from its WAL next; empty after that.
+        """
         self._moving = moving_pages
         body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving_pages), len(self._sums))
         body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()

@@ -1,7 +1,7 @@
 """The canonical meters as data: each is a sum over flows of value between accounts of the chart.
 
-Because a meter is only a pattern over the journal's transfers, its value for the machine, a position, a game,
-a paytable version, a denomination or a wager level is the same sum over fewer cells, and the parts always add
+Because a meter is only a pattern over the journal's transfers, its value for the machine, a position, a game, a
+paytable version, a denomination or a wager level is a sum over some of the same cells, and the parts always add
 up to the whole.
 """
 
@@ -29,10 +29,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter of the machine: the value that flowed through ``flows`` minus that through ``minus``, in ``unit``.
-
-    A flow is a pair of patterns of account names: the source and the target.
-    """
+    """One meter of the machine: the value that flowed through ``flows`` minus the value through ``minus``."""
 
     name: str
     """The name of the meter in readings and exports."""
@@ -70,7 +67,7 @@ _OUTS: Final = (
 
 
 def _build_value_count_pairs() -> tuple[Meter, ...]:
-    """Return the two meters, value and number, of each kind of bill, voucher, transfer and bonus award."""
+    """Return two meters, the value and the number, for each kind of bill, voucher, transfer and bonus award."""
     meters = []
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
@@ -257,7 +254,7 @@ OCCURRENCE_METERS: Final = (
 
 @lru_cache(maxsize=4096)
 def find_flow_meters(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
-    """Return the meters that a flow from ``source`` to ``target`` increases (+1) or decreases (-1)."""
+    """Return (meter, +1 or -1) for each meter that a flow from ``source`` to ``target`` increases or decreases."""
     return tuple(
         (meter, sign)
         for meter in METERS

@@ -17,14 +17,14 @@ JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None
 """JSON values that may be recorded in the journal. Floats are refused, for money, odds and times alike."""
 
 Dims: TypeAlias = Mapping[str, str | int]
-"""Dimensions of an amount: ``game``, ``paytable``, ``denomination_cents``, ``bill_cents`` ..."""
+"""The dimensions of an amount, by which meters split it: ``game``, ``paytable``, ``denomination_cents`` ..."""
 
 #: Longest id of a transaction.
 ID_LENGTH_MAX: Final = 200
 AMOUNT_MAX: Final = 10**15 - 1
 """Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter."""
 DEPTH_MAX: Final = 50
-"""Maximum nesting depth of a record or of machine state, which every reader of the journal supports."""
+"""The maximum nesting depth of a record or a state value; every reader of the journal supports it."""
 #: Characters of a wrong value that an error shows.
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.
@@ -42,16 +42,16 @@ def is_kind(kind: str) -> bool:
 
 
 class Phase(StrEnum):
-    """How a transaction moves value: at once, or by a reservation that is settled or voided."""
+    """How a transaction moves value: at once, or by a reservation that a later transaction settles or voids."""
 
     POST = "post"
     """Move the value immediately."""
     RESERVE = "reserve"
-    """Reserve the value until another transaction settles or voids it by this id; it cannot be spent meanwhile."""
+    """Reserve the value until a later transaction settles or voids it; it cannot be spent meanwhile."""
     SETTLE = "settle"
-    """Move the value that the transaction ``ref`` reserved, once."""
+    """Move the value that the transaction with the id ``ref`` reserved. It can be moved only once."""
     VOID = "void"
-    """Cancel the reservation of the transaction ``ref``: nothing moves."""
+    """Cancel the reservation made by the transaction with the id ``ref``; no value moves."""
 
 
 class Mark(StrEnum):
@@ -91,7 +91,7 @@ def are_printable_names(names: Collection[object]) -> bool:
 def _check_dims(subject: str, dims: object) -> None:
     """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers.
 
-    ``subject`` names their owner in the error message.
+    ``subject`` says, in the error message, whose dimensions they are.
     """
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{subject}: dims {_format_short_value(dims)} must be a mapping")
@@ -136,7 +136,7 @@ def _check_json(value: object, depth: int) -> None:
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless the keys of a JSON object are text or become distinct text."""
+    """Raise ``TypeError`` or ``ValueError`` unless the keys of a JSON object are text or become different texts."""
     if are_printable_names(value):
         return
     for key in value:
@@ -149,10 +149,7 @@ def _check_keys(value: Mapping[object, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer of value: ``amount_cents`` (> 0, minor units) from ``source`` to ``target``.
-
-    ``dims`` are its dimensions: labels such as the game or the ticket kind, by which meters split amounts.
-    """
+    """A transfer of value from the account ``source`` to the account ``target``."""
 
     source: str
     """The account that the value flows out of."""
@@ -161,7 +158,7 @@ class Transfer:
     amount_cents: int
     """The amount in minor units, above zero."""
     dims: Dims = field(default_factory=dict)
-    """The value of each dimension, by the dimension's name, such as ``game``."""
+    """The dimensions of this transfer alone: names and values, such as the game, by which meters split amounts."""
 
     def __post_init__(self) -> None:
         if not (_is_name(self.source) and _is_name(self.target)):
@@ -182,11 +179,11 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One fact to be recorded in the journal, all or nothing.
+    """One fact to be recorded in the journal, completely or not at all.
 
-    The caller creates the id, which must be globally unique, and stores it before acting. A repeat of the
-    same id with the same content is recognised and counted once. Each combination of dimensions is a meter
-    cell, so use dimensions with few values: a game or a denomination, never an id. Raises
+    The caller creates the id, which must be globally unique, and stores it before acting. If the same id is
+    appended again with the same content, it is recognised and counted once. Each combination of dimensions is a
+    meter cell, so use dimensions with few values: a game or a denomination, never an id. Raises
     :class:`InvalidTransaction` if malformed.
     """
 
@@ -203,7 +200,7 @@ class Transaction:
     dims: Dims = field(default_factory=dict)
     """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """The amounts to add to occurrence meters, by name."""
+    """The number to add to each occurrence meter, by meter name."""
     marks: tuple[Mark, ...] = ()
     """The events that the transaction represents, such as a power-up."""
     state: Mapping[str, JSON] = field(default_factory=dict)
@@ -255,7 +252,7 @@ class Transaction:
         _check_json(self.state, DEPTH_MAX)
 
     def _check_members(self, name: str, members: object, of: type) -> None:
-        """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of ``of`` objects."""
+        """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of objects of the class ``of``."""
         if type(members) is not tuple or not all(type(member) is of for member in members):
             raise InvalidTransaction(
                 f"{self.id}: {name} {_format_short_value(members)} must be a tuple of {of.__name__}"

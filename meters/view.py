@@ -1,4 +1,4 @@
-"""Read access to a journal: by the machine itself, or by another process without stopping play."""
+"""Read access to a journal: by the machine itself, or by a different process without stopping play."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,15 +39,15 @@ class JournalView:
         self._database = database
         self._archive = Archive(storage, archives, self._read_boundary)
         self._index: tuple[int, IdentifierIndex | None] = -1, None
-        """The archive's index of identifiers, with the number of the last entry it covers."""
+        """The archive's index of ids, with the number of the last entry that it covers (-1: not loaded yet)."""
         self._known: tuple[JSON, ArchiveEnd | None] = None, None
-        """The stored end of the archive, as JSON and as parsed from it."""
+        """The stored end of the archive as JSON, with the object parsed from it, to parse it only once."""
         self._ledger = ledger
         self._sealed_by = key
-        """The machine's key, by which seals are checked; None: they are not checked."""
+        """The machine's key, by which seals are checked; None if they are not checked."""
         self.public_key = public_key
         self._journal_tag = ""
-        """The short tag that ends the journal's ids; empty until it is first used."""
+        """The tag that ends the journal's ids; "" until it is first used."""
 
     @property
     def sequence(self) -> int:
@@ -61,17 +61,17 @@ class JournalView:
 
     @property
     def journal_tag(self) -> str:
-        """Return the short tag that ends this journal's ids (:func:`meters.identifiers.make_journal_tag`)."""
+        """Return the tag that ends this journal's ids (:func:`meters.identifiers.make_journal_tag`)."""
         if not self._journal_tag:
             self._journal_tag = make_journal_tag(self.genesis.hash_hex)
         return self._journal_tag
 
     def fresh_id(self, kind: str) -> str:
-        """Return a new id for the journal's next entry, or for the ticket or other object that it is about.
+        """Return a new id for the journal's next entry, or for the ticket or other object that this entry is about.
 
-        It consists of ``kind``, the sequence of that entry, and the journal's tag. All ids are made here. An
-        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag
-        keeps it unique, because the sequences begin again in the next journal.
+        It consists of ``kind``, the number of that entry, and the journal's tag. All ids are made here. An id
+        may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag keeps it
+        unique, because the numbers begin again in the next journal.
         """
         return f"{kind}-{self.sequence + 1}-{self.journal_tag}"
 
@@ -89,14 +89,17 @@ class JournalView:
     def has_transaction(self, tx_id: str) -> bool:
         """Return whether the journal has an entry with this id.
 
-        If its archive segment was taken away, the index of identifiers is enough.
+        If the archive segment of the entry was taken away, the archive's index of ids is sufficient.
         """
         return self._database.find_by_id(tx_id) is not None or self._archive.has_transaction(
             tx_id, self.journal_tag, self._load_identifier_index()
         )
 
     def find(self, ref: str) -> list[StoredEntry]:
-        """Return the journal entries that settle, void or belong to the entry ``ref``, oldest first."""
+        """Return the journal entries whose ``ref`` is this id, oldest first.
+
+        They settle or void the transaction with this id, or belong to it.
+        """
         return self._database.find_by_ref(ref)
 
     def entries(
@@ -122,7 +125,7 @@ class JournalView:
     ) -> Iterator[StoredEntry]:
         """Yield journal entries from the archive, then from the database.
 
-        If entries are moved to the archive meanwhile, they are read there.
+        Entries that are moved to the archive meanwhile are read from there.
         """
         while True:
             base = self._find_last_archived()
@@ -163,8 +166,8 @@ class JournalView:
     def iter_bodies(self, after: int = 0) -> Iterator[bytes]:
         """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, verifying the hash chain.
 
-        Archived entries are read from the archive transparently. If the view was opened with the machine's
-        key, each seal is proved too (the archive's segments are signed). Raises :class:`JournalDamaged`.
+        Archived entries are included. If the view was opened with the machine's key, each seal is verified too
+        (the archive's segments are signed). Raises :class:`JournalDamaged`.
         """
         last_sequence = after
         while last_sequence < self.sequence:
@@ -179,7 +182,7 @@ class JournalView:
                 # The running machine archived them while they were being read.
 
     def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
-        """Yield the entry bytes as :meth:`iter_bodies` does, but from the second medium: its archive, then its log."""
+        """Yield what :meth:`iter_bodies` yields, but read from the second medium: its archive, then its log."""
         log = location.log()
         first_sequences = log.list_segment_starts()
         base = first_sequences[0] - 1 if first_sequences else 0
@@ -197,7 +200,7 @@ class JournalView:
             yield item.entry.body
 
     def _iter_chained_bodies(self, after_sequence: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the bodies of all entries after ``after_sequence``, from the archive and then the database."""
+        """Yield (number, bytes) of all entries after ``after_sequence``, from the archive and then the database."""
         base, base_hex = self._database.read_base()
         if after_sequence < base:
             for sequence, body, hash_hex in self._archive.iter_bodies(after_sequence):
@@ -222,7 +225,7 @@ class JournalView:
         return self._archive
 
     def _read_boundary(self) -> ArchiveEnd | None:
-        """Return the end of the archive as the machine state stores it, or None if nothing was archived."""
+        """Return where the archive ends according to the machine state, or None if nothing was archived."""
         stored_boundary = self._ledger.state.get(ARCHIVE_END_KEY)
         if stored_boundary is not self._known[0]:
             self._known = stored_boundary, ArchiveEnd.from_state(stored_boundary)
@@ -231,7 +234,7 @@ class JournalView:
     def _find_last_archived(self) -> int:
         """Return the number of the last archived entry, after which the journal's first copy begins.
 
-        A running machine may have archived more than when this view was opened.
+        A running machine may have archived more entries since this view was opened.
         """
         base = self._database.read_first_sequence() - 1
         boundary = self._read_boundary()
@@ -253,7 +256,10 @@ class JournalView:
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
     def _load_identifier_index(self) -> IdentifierIndex | None:
-        """Return the index of archived identifiers, or None without one; its digest is checked on the first call."""
+        """Return the archive's index of transaction ids, or None if nothing was archived.
+
+        Its digest is checked on the first call.
+        """
         last_archived = self._archive.last_sequence
         if self._index[0] != last_archived:
             self._index = last_archived, self._archive.index()
@@ -304,9 +310,9 @@ class JournalView:
 
 
 def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
-    """Return the ledger, rebuilt from the newest signed checkpoint and every entry after it, and the public key.
+    """Return the ledger, rebuilt from the newest signed checkpoint and the entries after it, and the public key.
 
-    With ``key`` (the machine itself) the seal of each replayed entry is checked too. Raises
+    With ``key`` (as in the machine itself) the seal of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
     """
     where = "journal"
@@ -340,7 +346,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
 
 
 def read_checkpoint_boundary(entry: StoredEntry) -> ArchiveEnd | None:
-    """Return the end of the archive at the time of a checkpoint, or None if nothing was archived."""
+    """Return where the archive ended at the time of a checkpoint, or None if nothing was archived."""
     record: Any = entry.record
     try:
         return ArchiveEnd.from_state(record["ledger"]["state"].get(ARCHIVE_END_KEY))
@@ -356,16 +362,17 @@ def open_view(
     second_dir: Path | None = None,
     check_pages: bool = False,
 ) -> JournalView:
-    """Open the journal in ``state_dir`` read-only, beside a running or a stopped machine.
+    """Open the journal in ``state_dir`` read-only, whether the machine is running or stopped.
 
-    Needs no write access and takes no lock. With ``check_pages``, every page of the file is compared with its
-    sum, if the machine key can be read: an entry whose kind or index is damaged would otherwise be left out
-    unnoticed. That opens the file independently of SQLite, so the process that writes this journal must not
-    use it.
+    This needs no write access and takes no lock.
 
-    With the machine's ``key``, it is proved that the machine wrote every entry read, and that no acknowledged
-    entry is cut off the end. Raises :class:`JournalUnwritable` if there is no journal,
-    :class:`JournalDamaged` if it is not what was written.
+    With the machine's ``key``, it is verified that the machine wrote every entry read, and that no acknowledged
+    entry is cut off the end. With ``check_pages``, every page of the file is compared with its sum, if the
+    machine key can be read: otherwise an entry whose kind or index is damaged would be left out unnoticed. That
+    opens the file independently of SQLite, so the process that writes this journal must not use it.
+
+    Raises :class:`JournalUnwritable` if there is no journal, :class:`JournalDamaged` if it is not what was
+    written.
     """
     medium = storage or DiskStorage()
     # Read this first: a running machine may advance afterwards.
@@ -388,7 +395,7 @@ def open_view(
 
 
 def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
-    """Return the machine's key, or None if it is absent, damaged, or this process may not read it."""
+    """Return the machine's key; None if it is absent, damaged, or not readable by this process."""
     try:
         return MachineKey.load(storage, *media)
     except JournalError:
@@ -396,9 +403,9 @@ def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey
 
 
 def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> AnchoredHead | None:
-    """Return the last journal head that the machine acknowledged, from the authenticated heads on its media.
+    """Return the journal head of the last acknowledged entry, from the authenticated anchors on the media.
 
-    Either medium is enough.
+    One of the media is enough. Return None if no anchor is valid.
     """
     heads = []
     for folder in dict.fromkeys(media):

@@ -82,7 +82,7 @@ class CheckContext:
         return self.entry.transaction.record
 
     def value_after(self, key: str) -> Any:
-        """Return the value that the checked entry stores under a key of the machine's memory; None if it stores none."""
+        """Return the value that the entry stores in the machine's memory under a key, or None if it stores none."""
         return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
