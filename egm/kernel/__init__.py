@@ -1,1 +1,1 @@
-"""Kernel of the machine: events, states, rules and the engine that applies them; it depends on no feature."""
+"""Kernel of the machine: events, states, rules and the engine that applies the rules; it depends on no feature."""

@@ -22,14 +22,14 @@ from meters import Transfer
 
 
 class CreditKind(StrEnum):
-    """Kinds of credit, in the order in which a wager takes them."""
+    """The kinds of credit on the credit meter, in the order in which a wager takes them."""
 
     RESTRICTED = "restricted"
     """Promotional credit that can only be played."""
     NONRESTRICTED = "nonrestricted"
     """Promotional credit that can be cashed out."""
     CASHABLE = "cashable"
-    """The player's money."""
+    """The player's own money."""
 
 
 #: The credit kinds that the player can cash out.
@@ -49,7 +49,7 @@ def build_credit_transfers(
 ) -> tuple[Transfer, ...]:
     """Return the transfers that move ``amount_cents`` of a player's credits to the account ``target``.
 
-    The credit kinds are used one after the other, in the given order. ``available_cents`` returns the
+    The kinds of credit are used one after the other, in the order of ``kinds``. ``available_cents`` returns the
     unreserved balance of an account. Raises :class:`InvariantError` if the kinds together do not cover the
     amount, so callers must check the balance first.
     """
@@ -72,10 +72,11 @@ def split_stakes(
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Divide the credit staked in a round among the given amounts.
 
-    Return each amount's (account, cents) pairs. Each amount takes the credit kinds in the order in which a
-    wager takes them. ``amounts_cents`` must be in this order: the amount that is lost or won, the amount that
-    stays on the table, the refund. Promotional credit that only moves keeps its kind. Raises
-    :class:`InvariantError` if the amounts do not add up to the stake.
+    Return for each amount the (account, minor units) pairs that make it up. The amounts are filled one after
+    the other, each with the kinds of credit in the order in which a wager takes them. ``amounts_cents`` must be
+    in this order: the amount that is lost or won, the amount that stays on the table, the refund. Promotional
+    credit that stays or is refunded keeps its kind. Raises :class:`InvariantError` if the amounts do not add up
+    to the stake.
     """
     unassigned_cents = {position.name_credit_account(kind): 0 for kind in CreditKind}
     for account, cents in stakes_by_account:

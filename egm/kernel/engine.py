@@ -1,4 +1,4 @@
-"""State-machine engine: processes one event at a time according to the state table's rules."""
+"""State-machine engine: it processes one event at a time by the rules of the state table."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ _FULL_VALUE_FIELDS: Final = frozenset(
 
 
 class EngineDrivenMachine(Protocol):
-    """A machine that the state-machine engine can drive: it shows notices and records unexpected events."""
+    """The interface of a machine that the engine can drive: it has a notice and records unexpected events."""
 
     notice: Notice | None
     """The message to the person at the machine about the last event."""
@@ -33,12 +33,12 @@ MachineT = TypeVar("MachineT", bound=EngineDrivenMachine)
 
 
 class StateMachineEngine(Generic[MachineT]):
-    """Interpreter of the state-machine rules: one event at a time, each completed before the next.
+    """The engine that applies the state table's rules: one event at a time, each completed before the next.
 
-    After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of them runs at
-    most once per event. When no event is waiting it raises ``WHEN_IDLE``, whose rules start what the machine
-    does by itself; each runs at most once per call of :meth:`handle`, so that a rule without effect cannot
-    loop forever.
+    After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of these rules runs
+    at most once per event. When no event is waiting it raises ``WHEN_IDLE``, whose rules start what the machine
+    does by itself; each of these runs at most once per call of :meth:`handle`, so that a rule without effect
+    cannot loop forever.
     """
 
     def __init__(self, machine: MachineT, rules: StateTable[MachineT], on_change: Callable[[], None]) -> None:
@@ -61,21 +61,24 @@ class StateMachineEngine(Generic[MachineT]):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the engine is handling an event; once that event is finished, the engine calls ``changed``."""
+        """Return whether the engine is handling an event.
+
+        When the event is finished, the engine calls its ``on_change`` function.
+        """
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
-        """Build an event of this type with the payload values ``data``, and process it; see :meth:`submit`.
+        """Build an event of type ``type_`` with the payload values ``data``, and process it; see :meth:`submit`.
 
         Raises EventError if the values differ from the payload declared for the event.
         """
         self.submit(self.rules.payloads.build_event(type_, data))
 
     def submit(self, event: Event) -> None:
-        """Process an event and all events that follow from it, then call the engine's ``changed``.
+        """Process an event and all events that its rules add, then call the engine's ``on_change`` function.
 
-        If another event is being handled, the event is processed after it. Raises EventError if the event
-        does not carry the payload that is declared for it.
+        If the engine is already handling an event, the new one is processed after it. Raises EventError if the
+        event does not carry the payload that is declared for it.
         """
         self._event_queue.append(event)
         if self._busy:
@@ -93,7 +96,7 @@ class StateMachineEngine(Generic[MachineT]):
         self._on_change()
 
     def update_state(self) -> None:
-        """Change to the state that the memory now implies, because another position has changed shared memory.
+        """Change to the state that the memory now implies, after a different position has changed shared memory.
 
         Do nothing while an event is being handled, or if the state is still right.
         """
@@ -116,10 +119,10 @@ class StateMachineEngine(Generic[MachineT]):
         return self.rules.derive_state(self.machine)
 
     def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
-        """Return the rule of the state table that accepts the event, and an empty text.
+        """Return (rule, "") for the rule of the state table that accepts the event.
 
-        If none does, return None and the reason: the name of the last rule's failed guard, or the name of the
-        state if the state has no rule for the event.
+        If none does, return (None, reason): the code of the last rule's failed guard, or the name of the state
+        if the state has no rule for the event.
         """
         reason = self.state.value
         for rule in self.rules.list_rules(self.state, event.type):
@@ -162,15 +165,15 @@ class StateMachineEngine(Generic[MachineT]):
         return self.state
 
     def _finish_event(self) -> None:
-        """Apply every AFTER_EVENT rule whose guards hold, each at most once, to complete unfinished work."""
+        """Apply the AFTER_EVENT rules whose guards hold, to complete unfinished work; each rule at most once."""
         applied_rules = list[Rule[MachineT]]()
         while self._apply_engine_event(EventType.AFTER_EVENT, applied_rules):
             pass
 
     def _apply_engine_event(self, type_: EventType, applied_rules: list[Rule[MachineT]]) -> bool:
-        """Apply the first rule for an engine event whose guards hold and that is not in ``applied_rules``, and add it.
+        """Apply the first rule for an engine event whose guards hold and that is not in ``applied_rules``.
 
-        Return False if there is no such rule, or if it has no effects.
+        Add the rule to ``applied_rules``. Return False if there is no such rule, or if it has no effects.
         """
         event = Event(type_)
         rule = next(
@@ -188,9 +191,10 @@ class StateMachineEngine(Generic[MachineT]):
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
-        """Refuse an event that no rule accepts, as the state table's rules for the event specify.
+        """Refuse an event that no rule accepts.
 
-        Either the person at the machine is shown the reason, or the event is recorded as unexpected.
+        As the event's rules specify, ``reason`` is shown to the person at the machine, or the event is recorded
+        as unexpected.
         """
         if self.rules.find_refusal(event.type) is Refusal.REPORT:
             self.machine.notice = Notice(
@@ -200,11 +204,11 @@ class StateMachineEngine(Generic[MachineT]):
             self._record_unexpected_event(event, reason)
 
     def _record_unexpected_event(self, event: Event, reason: str) -> None:
-        """Record an event that no rule accepts: only once per start for the same event, state and reason.
+        """Record an event that no rule accepts, once per start for the same event, state and reason.
 
-        Fields that have their default are left out. Integers, and the fields in ``_FULL_VALUE_FIELDS``, are recorded
-        with their values. For every other field only the type of the value is recorded, because ticket numbers are
-        secret.
+        Payload fields that have their default are left out. Integers, and the fields in ``_FULL_VALUE_FIELDS``,
+        are recorded with their values. For every other field only the type of the value is recorded, because
+        ticket numbers are secret.
         """
         refused_event = (event.type, self.state, reason)
         if refused_event in self._recorded_unexpected_events:
@@ -217,7 +221,7 @@ class StateMachineEngine(Generic[MachineT]):
 
 
 def _describe_value(name: str, value: object) -> int | str:
-    """Return a payload field's value for the journal, or only the name of its type if the value may be secret."""
+    """Return a payload field's value for the journal; if it may be secret, only the name of its type."""
     if isinstance(value, int):
         return value
     if isinstance(value, str):

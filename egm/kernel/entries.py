@@ -1,9 +1,9 @@
 """Declarations of journal entries: for each kind its record, transfers of value, counts and stored values.
 
-A feature declares each of its entries once (:attr:`egm.kernel.feature.Feature.entries`).
-:meth:`egm.kernel.machine.Machine.post` writes an entry and checks it against its declaration before it is
-durable; the audit makes the same check again from the bytes of the journal, and the entry reference is
-generated from the declarations. A kind with several forms has one declaration for each.
+A feature declares each of its entries once (:attr:`egm.kernel.feature.Feature.entry_declarations`).
+:meth:`egm.kernel.machine.Machine.post` checks an entry against its declaration and then writes it. The audit
+makes the same check again from the bytes of the journal, and the entry reference is generated from the
+declarations. A kind of entry that has several forms has one declaration for each.
 """
 
 import re
@@ -28,14 +28,17 @@ R = TypeVar("R")
 
 
 class EntryError(InvariantError):
-    """The error that an entry differs from its declaration: the kind, the part, and what was expected."""
+    """Error: an entry differs from its declaration.
+
+    The text names the entry's kind, the part that differs and what was expected.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class PermittedTransfer:
-    """The permission of a journal entry to transfer value from account ``source`` to account ``target``.
+    """A transfer of value that a journal entry may contain: from account ``source`` to account ``target``.
 
-    ``*`` matches any part of an account's name.
+    ``*`` in an account name matches any text.
     """
 
     source: str
@@ -44,25 +47,27 @@ class PermittedTransfer:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryDeclaration(Generic[R]):
-    """Declaration of one kind of journal entry, or of one of its forms.
+    """Declaration of one kind of journal entry, or of one form of it.
 
-    ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device
-    or a game decides its members. ``settled_reservations`` are the reservations that the entry may settle or void, as
-    declarations, or as kinds if a feature of a higher layer declares them. ``counts`` are the occurrence
-    meters that the entry advances, with the number added to each; None means that the writer decides the
-    number, which may be absent. ``*`` in a meter's name matches any part of it.
+    ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device or
+    a game decides its members. ``settled_reservations`` are the reservations that the entry may settle or void,
+    as declarations, or as kinds if a feature of a higher layer declares them.
     """
 
     kind: str
     record: type[R]
     description: str = ""
-    """What has happened if the journal has such an entry; by default the docstring of ``record``."""
+    """What has happened if the journal has such an entry; by default the docstring of the record class."""
     phase: Phase = Phase.POST
     settled_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
     permitted_transfers: tuple[PermittedTransfer, ...] = ()
     """The transfers between accounts that such an entry may contain."""
     counts: Mapping[str, int | None] = field(default_factory=dict)
-    """The occurrence meters that such an entry advances, with the number added to each; None if it varies."""
+    """The occurrence meters that such an entry advances, with the number added to each.
+
+    None in place of a number means that the code writing the entry chooses the number, and may leave the meter
+    out. ``*`` in a meter's name matches any text.
+    """
     written_keys: tuple[Key, ...] = ()
     """The storage keys, or prefixes of keys, that every such entry sets or removes."""
     optional_keys: tuple[Key, ...] = ()
@@ -71,19 +76,22 @@ class EntryDeclaration(Generic[R]):
     dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject_field: str = ""
-    """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
+    """The field of the record that names what the entry is about, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
     """The entry's effect, clearing and SAS code as a significant event; None if it is not significant.
 
-    It is the same for every such entry, or depends on the subject: a mapping by patterns of the subject, in
-    order.
+    If these depend on what the entry is about, it is a mapping from patterns of the subject to the effect,
+    tried in order.
     """
     logs: tuple[Log, ...] = ()
     """The logs that show the entry, in addition to the log of all events."""
     is_bookkeeping: bool = False
     """Whether the entry only serves the journal itself; the log of all events then omits it."""
     is_technical: bool = False
-    """Whether the sheet of an intervention lists the entry even if it names nobody, as for doors and faults."""
+    """Whether the sheet of an intervention (logged staff work) lists the entry even if it names no person.
+
+    Doors and faults are examples.
+    """
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
@@ -108,7 +116,10 @@ class EntryDeclaration(Generic[R]):
         return self.description or (documented or "").partition("\n")[0]
 
     def check_transaction(self, transaction: Transaction, keys: StorageKeys) -> None:
-        """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part."""
+        """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part.
+
+        ``keys`` are the machine's storage keys, which state the type of each stored value.
+        """
         if transaction.kind != self.kind or transaction.phase is not self.phase:
             raise self._build_error(
                 f"phase: expected {self.phase}, found {transaction.phase} of {transaction.kind}"
@@ -132,11 +143,11 @@ class EntryDeclaration(Generic[R]):
                 )
 
     def _build_error(self, reason: str) -> EntryError:
-        """Return the error that names this declaration's kind and the part that differs."""
+        """Return the error for this kind of entry with the text ``reason``, which names the part that differs."""
         return EntryError(f"{self.kind}: {reason}")
 
     def _check_record(self, record: JSON) -> None:
-        """Raise :class:`EntryError` if a transaction's record is not one of the declared class.
+        """Raise :class:`EntryError` if a transaction's record is not of the declared class.
 
         The journal stores an empty record as None.
         """
@@ -164,7 +175,10 @@ class EntryDeclaration(Generic[R]):
             raise self._build_error(f"state.{missing_keys[0]} is missing")
 
     def _check_counts(self, counts: Mapping[str, int]) -> None:
-        """Raise :class:`EntryError` if a transaction advances an occurrence meter not as declared."""
+        """Raise :class:`EntryError` if a transaction's counts differ from the declaration.
+
+        Either it advances an undeclared occurrence meter, or a declared one by a different number.
+        """
         for name, number in counts.items():
             declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
@@ -174,9 +188,9 @@ class EntryDeclaration(Generic[R]):
                 raise self._build_error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
-        """Return as text what a journal entry of this kind concerns, such as a door or a fault.
+        """Return as text what a journal entry of this kind is about, such as the name of a door or a fault code.
 
-        A truth value is given as on or off; the text is empty if the kind has no subject.
+        A truth value becomes ``on`` or ``off``. Return "" if the kind has no subject.
         """
         record = entry.record if isinstance(entry.record, Mapping) else {}
         value = record.get(self.subject_field)
@@ -185,7 +199,7 @@ class EntryDeclaration(Generic[R]):
         return "" if value is None else str(value)
 
     def find_significance(self, subject: str) -> Significance | None:
-        """Return the significance of a journal entry with this subject, or None if it is no significant event."""
+        """Return the significance of an entry about ``subject``, or None if it is not a significant event."""
         significance = self.significance
         return (
             find_significance_by_pattern(significance, subject)
@@ -195,7 +209,7 @@ class EntryDeclaration(Generic[R]):
 
     @cached_property
     def key_switch_names(self) -> tuple[str, ...]:
-        """Return the names of the record's members that name a key switch."""
+        """Return the names of the record's fields that name a key switch."""
         record_fields = fields(self.record) if is_dataclass(self.record) else ()
         return tuple(
             stored_key(member) for member in record_fields if KEY_SWITCH in list_conditions(member.type)
@@ -203,7 +217,10 @@ class EntryDeclaration(Generic[R]):
 
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
-        """Return the occurrence meters, without patterns, that every such entry advances by the same number."""
+        """Return the occurrence meters that every such entry advances by the same number, with that number.
+
+        Meter names with a pattern are left out.
+        """
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
 
     @cached_property
@@ -213,12 +230,12 @@ class EntryDeclaration(Generic[R]):
 
     @cached_property
     def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
-        """Return patterns of the declared occurrence meters, with the number added to each, or None if it varies."""
+        """Return (pattern of the meter name, number added or None if it varies) for each declared occurrence meter."""
         return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
 
     @cached_property
     def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
-        """Return the patterns of the source and target accounts of each permitted transfer."""
+        """Return (pattern of the source account, pattern of the target account) for each permitted transfer."""
         return [
             (re.compile(translate(m.source)), re.compile(translate(m.target)))
             for m in self.permitted_transfers
@@ -226,11 +243,11 @@ class EntryDeclaration(Generic[R]):
 
 
 AnyEntryDeclaration: TypeAlias = EntryDeclaration[Any]
-"""A declaration of a journal entry, with a record of any class."""
+"""An :class:`EntryDeclaration` with a record of any class."""
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:
-    """Return every journal entry that a module declares: its :class:`EntryDeclaration` constants."""
+    """Return the declarations of journal entries that are constants of a module."""
     return tuple(value for value in vars(module).values() if isinstance(value, EntryDeclaration))
 
 
@@ -238,7 +255,7 @@ class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
     def __init__(self, entries: Iterable[AnyEntryDeclaration]) -> None:
-        """Combine the features' declarations. Raises InvariantError if an entry is declared twice."""
+        """Combine the features' declarations. Raises InvariantError if a kind of entry is declared twice."""
         self._declarations_by_kind: Final[dict[str, tuple[AnyEntryDeclaration, ...]]] = {}
         for entry in entries:
             forms = self._declarations_by_kind.get(entry.kind, ())
@@ -254,16 +271,19 @@ class EntryDeclarations:
         return any(form is entry for form in self._declarations_by_kind.get(entry.kind, ()))
 
     def find_subject(self, entry: StoredEntry) -> str:
-        """Return a journal entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
+        """Return an entry's kind and what it is about, as ``kind:subject`` (``door.opened:main``).
+
+        If the kind has no subject, return the kind alone.
+        """
         form = self._find_first_declaration(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
     def list_authors(self, entry: StoredEntry) -> tuple[str, ...]:
-        """Return who caused a journal entry; empty if it names nobody.
+        """Return the names of who caused a journal entry; empty if it names nobody.
 
-        That is the persons who acted together, in the recorded order, or one person, or else the key switch that
-        was turned (E-12).
+        These are the persons who acted together, in the recorded order. An entry without persons may name one
+        person or, failing that, the key switch that was turned (E-12).
         """
         record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
         if persons := record.get("persons"):
@@ -276,9 +296,9 @@ class EntryDeclarations:
         return tuple(str(key_switch) for key_switch in key_switches if key_switch)[:1]
 
     def is_on_intervention_sheet(self, entry: StoredEntry) -> bool:
-        """Return whether the sheet of an intervention lists a journal entry made while it lasts.
+        """Return whether the sheet of an intervention (logged staff work) lists an entry written during it.
 
-        It lists all that persons or key switches caused, and what the declaration calls technical.
+        It lists what persons or key switches caused, and the entries declared as technical.
         """
         return any(form.is_technical for form in self.list_declarations(entry.kind)) or bool(
             self.list_authors(entry)
@@ -290,10 +310,10 @@ class EntryDeclarations:
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
-        """Yield each kind of significant event with its effect, clearing and SAS code.
+        """Yield (kind of entry, its significance) for each kind of significant event.
 
-        If the significance depends on the subject, the kind is followed by a colon and a pattern of the
-        subject, once for each pattern.
+        If the significance depends on the subject, yield ``kind:pattern`` for each pattern of the subject
+        instead.
         """
         for kind in self._declarations_by_kind:
             form = self._find_first_declaration(kind)
@@ -304,7 +324,7 @@ class EntryDeclarations:
                 yield kind, declared
 
     def belongs_to_log(self, kind: str, log: Log) -> bool:
-        """Return whether a log shows the journal entries of a kind."""
+        """Return whether the log ``log`` shows entries of this kind."""
         return (
             self.is_event(kind)
             if log is Log.EVENTS
@@ -312,14 +332,17 @@ class EntryDeclarations:
         )
 
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
-        """Yield a log's journal entries, newest first, at most ``size`` of them (the log's own size if None)."""
+        """Yield the entries of a log, newest first, at most ``size`` of them.
+
+        If ``size`` is None, the log's own default applies.
+        """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:
             return iter(())
         return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)
 
     def is_event(self, kind: str) -> bool:
-        """Return whether the log of events shows entries of a kind; True for a kind that no feature declares."""
+        """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
         return not any(form.is_bookkeeping for form in self.list_declarations(kind))
 
     def _find_first_declaration(self, kind: str) -> AnyEntryDeclaration | None:

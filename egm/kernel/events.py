@@ -1,8 +1,9 @@
 """States and events of the machine: what it can be doing, and everything that can happen to it.
 
-Each event carries a payload: a frozen dataclass that a feature declares for it (:attr:`Feature.events`), or
-:class:`NoData`. A payload is checked when the event is built, with the field types of journal records
-(:mod:`egm.record_codec`); guards and effects read it with :meth:`Event.of`.
+Each event carries a payload: a frozen dataclass that a feature declares for it
+(:attr:`Feature.payload_classes`), or :class:`NoData`. A payload is checked when the event is built, with the
+field types of journal records (:mod:`egm.record_codec`); guards and effects read it with
+:meth:`Event.read_payload`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from egm.record_codec import RecordError, check_fields, from_json, is_record
 
 P = TypeVar("P")
 _Class: TypeAlias = type[P]
-"""An alias of ``type[P]``, for classes in which ``type`` is the name of a field."""
+"""An alias of ``type[P]``, for use inside classes in which ``type`` is the name of a field."""
 
 
 class State(StrEnum):
@@ -25,7 +26,7 @@ class State(StrEnum):
     SELF_TEST = "self_test"
     IDLE = "idle"
     BETTING = "betting"
-    """Betting on a round shared by several positions is open."""
+    """A round is shared by several positions and takes their bets; it has not started."""
     PLAYING = "playing"
     AWAITING_AWARD = "awaiting_award"
     PAYING = "paying"
@@ -41,7 +42,7 @@ class State(StrEnum):
 
 
 class EventName(StrEnum):
-    """Base class of event names. A feature may declare events in a subclass."""
+    """Base class of the enumerations of event names; features may declare events in subclasses."""
 
 
 class EventType(EventName):
@@ -53,7 +54,7 @@ class EventType(EventName):
     WHEN_IDLE = "at_rest"
     """Raised by the engine when no event is waiting, to start what the machine does by itself."""
     MACHINE_CHANGED = "machine_changed"
-    """Memory shared by all positions has changed at another position."""
+    """A different position has changed memory that all positions share."""
     #: The journal is open and the memory can be read.
     MEMORY_READY = "memory_ready"
     SELF_TEST_PASSED = "self_test_passed"
@@ -199,21 +200,21 @@ class EventType(EventName):
 
 
 class EventError(InvariantError):
-    """The error that an event's payload differs from its declaration.
+    """Error: an event's payload differs from its declaration.
 
     The text names the event, the field, its value and what was expected.
     """
 
 
 class Payload(Protocol):
-    """Type of every event payload: an instance of any dataclass."""
+    """The type of every event payload: an instance of some dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class NoData:
-    """The payload of an event that consists of its name only."""
+    """The payload of an event that has no data."""
 
 
 #: The payload without fields.
@@ -233,7 +234,7 @@ class FaultChange:
 class Event:
     """One event: its name and its payload, a frozen dataclass whose fields have the types of journal records.
 
-    Raises EventError if the payload is not a dataclass, or a field of it has no value of its type.
+    Raises EventError if the payload is not a dataclass, or if one of its fields has a value of the wrong type.
     """
 
     type: EventName
@@ -249,9 +250,9 @@ class Event:
                 raise EventError(str(error)) from None
 
     def read_payload(self, payload: _Class[P]) -> P:
-        """Return the event's payload, which must be an instance of this class.
+        """Return the event's payload, which must be an instance of the class ``payload``.
 
-        Raises EventError if the event carries something else.
+        Raises EventError if the event carries a payload of a different class.
         """
         if not isinstance(self.payload, payload):
             raise EventError(
@@ -293,7 +294,10 @@ class PayloadClasses:
         return event in self._class_by_event
 
     def build_event(self, event: EventName, values: Mapping[str, object]) -> Event:
-        """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
+        """Return an event with a payload of these values.
+
+        Raises EventError if the values differ from the payload that is declared for the event.
+        """
         cached_event = None if values else self._default_event_by_name.get(event)
         if cached_event is not None:
             return cached_event
@@ -322,7 +326,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
 
 
 class ReplaceWithEvent(Exception):
-    """Raised by an effect so that the engine processes another event in place of its own.
+    """Raised by an effect so that the engine processes a different event in place of the current one.
 
     An effect may raise it only before it has moved any value.
     """
@@ -333,11 +337,11 @@ class ReplaceWithEvent(Exception):
 
 
 class NextState(StrEnum):
-    """The ways in which the engine finds the next state after a rule that names no state."""
+    """How the engine finds the next state after a rule that names no state."""
 
     #: The present state.
     SAME = "same"
     DERIVED = "derived"
     """The state that follows from the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"
-    """Like DERIVED, but the state stays SELF_TEST during a self-test, which ends with its own result."""
+    """Like DERIVED, but during a self-test the state stays SELF_TEST, until the test ends with its result."""

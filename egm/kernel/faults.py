@@ -130,11 +130,7 @@ _SEVERE_FAULT_BY_WARNING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FaultDefinition:
-    """The properties of a fault: its effects on the machine, and who clears it.
-
-    ``stops_play``: play stops (a tilt). ``disables_device``: the faulty device is not used while the fault is
-    active. ``puts_out_of_service``: the machine is out of service but still pays what it owes.
-    """
+    """The properties of a fault: its effects on the machine, and who clears it."""
 
     stops_play: bool
     """Whether play stops while the fault is active (a tilt)."""
@@ -156,7 +152,7 @@ class FaultDefinition:
 def get_fault_definition(code: str) -> FaultDefinition:
     """Return the properties of a fault by its code, such as ``bill_acceptor.jam``.
 
-    A code that the table does not name stops play, which is the safe choice (``*``).
+    A code that the table does not list gets the properties of ``*``, which stop play.
     """
     event = find_significance_by_pattern(SIGNIFICANCE_BY_FAULT, code) or SIGNIFICANCE_BY_FAULT["*"]
     return FaultDefinition(
@@ -168,8 +164,8 @@ def get_fault_definition(code: str) -> FaultDefinition:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the active fault codes without each warning whose more severe form is active too.
+    """Return the active fault codes, without warnings whose more severe form is active too.
 
-    For example, low paper is left out while the paper is out.
+    For example, ``low paper`` is left out while the printer has no paper.
     """
     return [code for code in codes if _SEVERE_FAULT_BY_WARNING.get(code) not in codes]

@@ -1,6 +1,6 @@
 """Features of the machine: each declares in one place everything that it adds to the machine.
 
-:mod:`egm.app.features` lists them, and :class:`Features` combines their declarations.
+:mod:`egm.app.features` lists the features, and :class:`Features` combines their declarations.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,29 +35,29 @@ class Feature:
 
     name: str
     storage_keys: type[Key] | None = None
-    """The feature's storage keys in the machine's memory, with owner and treatment at a memory clear."""
+    """The feature's storage keys in the machine's memory; each states its owner and its treatment at a memory clear."""
     value_types: Mapping[Key, object] = field(default_factory=dict)
-    """The type of the value under each of the feature's storage keys: a record, or another field type."""
+    """The type of the value under each of the feature's storage keys: a record class, or another field type."""
     entry_declarations: tuple[AnyEntryDeclaration, ...] = ()
     """The kinds of journal entries that the feature writes."""
     payload_classes: Mapping[EventName, type[Payload]] = field(default_factory=dict)
-    """The class of the payload of each event that the feature declares."""
+    """The payload class of each event that the feature declares, by event name."""
     rules: tuple[Rule[Machine], ...] = ()
     """The feature's rules in the state table, in the order in which they are tried."""
     derived_states: tuple[DerivedState[Machine], ...] = ()
-    """The states that the feature's values in the memory imply, such as an open hand-pay."""
+    """The machine states that the feature's stored values imply: an open hand-pay implies the hand-pay state."""
     service_factories: tuple[Make, ...] = ()
     """Factories of background services, called once per machine."""
     position_service_factories: tuple[Make, ...] = ()
     """Factories of background services, called once per player position."""
     contributions: tuple[object, ...] = ()
-    """Contributions to other features, such as forms, pages and entries of the service menu, or staff registers."""
+    """What the feature adds to others: forms, pages and entries of the service menu, staff registers, and so on."""
     list_notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
-    """A function that returns the notices that apply to the person at the machine now."""
+    """A function that returns the feature's notices to show now to the person at the machine."""
     list_metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
-    """A function that returns the feature's metrics other than the meters of the journal."""
+    """A function that returns the feature's metrics, except the journal's meters, which are exported anyway."""
     texts_by_language: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Texts that the screen's own catalogues lack: by language, then by catalogue key (``notice.x``)."""
+    """The feature's texts that the screen's own catalogues lack: by language, then by catalogue key (``notice.x``)."""
 
 
 class Features:
@@ -89,10 +89,10 @@ class Features:
         self.texts_by_language: Final = {language: self._merge_texts(language) for language in LANGUAGES}
 
     def _merge_texts(self, language: str) -> dict[str, str]:
-        """Return the texts of every feature in a language, by catalogue key.
+        """Return the texts of all features in a language, by catalogue key.
 
-        Raises InvariantError if a text is missing in this language, or if two features have the same
-        catalogue key.
+        Raises InvariantError if a text is missing in this language, or if two features have the same catalogue
+        key.
         """
         texts: dict[str, str] = {}
         for feature in self.features:
@@ -106,7 +106,7 @@ class Features:
         return texts
 
     def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires, for the machine and its first position."""
+        """Create the background services that the cabinet file requires, for the whole machine and for position 1."""
         services = (
             service
             for feature in self.features
@@ -116,7 +116,7 @@ class Features:
         return (*services, *self.create_position_services(context))
 
     def create_position_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires for one player position."""
+        """Create the background services that the cabinet file requires for one further player position."""
         return tuple(
             service
             for feature in self.features
@@ -125,7 +125,7 @@ class Features:
         )
 
     def list_contributions(self, kind: type[T]) -> tuple[T, ...]:
-        """Return all contributions of the class ``kind`` that features make to other features."""
+        """Return all objects of the class ``kind`` that features contribute to other features."""
         return tuple(
             offer for feature in self.features for offer in feature.contributions if isinstance(offer, kind)
         )

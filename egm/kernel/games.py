@@ -12,8 +12,8 @@ from paytables import Game
 class InstalledGames:
     """Every installed game by its id, whether or not the operator's options offer it.
 
-    ``denominations_cents`` are the approved denominations of each game. ``lowest_return_by_game`` are the lowest exact
-    return (RTP) of each game at those denominations.
+    ``denominations_cents`` has the approved denominations of each game in minor units.
+    ``lowest_return_by_game`` has the lowest exact return (RTP) of each game over these denominations.
     """
 
     games_by_id: Mapping[str, Game] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Selection:
     bet_credits: int
     language: str
     options: Mapping[str, JSON] = field(default_factory=dict)
-    """Bet options of the game family in addition to the credits, such as a bet mode or a Keno ticket's selections."""
+    """The bet options of the game's family besides the credits, such as a bet mode or the numbers of a Keno ticket."""
 
     @property
     def bet_cents(self) -> int:

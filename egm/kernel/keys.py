@@ -1,7 +1,7 @@
-"""Storage keys of the machine's memory, with the owner of each value and its treatment at a memory clear.
+"""Storage keys of the machine's memory; each has an owner and a treatment at a memory clear.
 
-Each feature declares its keys as an enumeration; :class:`StorageKeys` combines them. A name that ends in ``:`` is a
-prefix, with one key per item.
+A key is the name under which the journal stores a value. Each feature declares its keys as an enumeration;
+:class:`StorageKeys` combines them. A name that ends in ``:`` is a prefix, with one key per item.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,32 +14,32 @@ from egm.record_codec import check_value
 
 
 class ClearAction(StrEnum):
-    """The treatment of the value under a storage key at an authorised memory clear.
+    """What an authorised memory clear does with the value under a storage key.
 
     See :mod:`egm.features.memory_clear.claims`.
     """
 
     OWED = "owed"
-    """The value is owed to somebody: it is paid by hand or carried over into the next journal, by name."""
+    """The value is owed to somebody: it is paid by hand, or carried over into the next journal as a named claim."""
     IDENTITY = "identity"
     """The value is an identity, a setting or a restriction of the machine: carried over into the next journal."""
     TRANSIENT = "transient"
-    """The value is valid for this journal only, or is detected again: it is dropped."""
+    """The value is valid for this journal only, or is detected again: it is not carried over."""
 
 
 class KeyOwner(StrEnum):
-    """Owner of the value under a storage key: the machine, or each player position."""
+    """Who owns the value under a storage key: the whole machine, or each player position separately."""
 
     MACHINE = "machine"
     PLAYER = "player"
     DEVICE = "device"
-    """The position, if the key names a device of which each position has its own; otherwise the machine."""
+    """Each player position, if the key names a device of which every position has its own; else the machine."""
 
 
 class Key(StrEnum):
-    """Base class of each feature's storage keys, each under its name in the journal's state.
+    """Base class of each feature's storage keys; a key's value is its name in the journal's state.
 
-    ``clear_action`` is what a memory clear does with the value; ``owner`` is the machine or each player
+    ``clear_action`` is what a memory clear does with the stored value; ``owner`` is the machine or each player
     position.
     """
 
@@ -57,7 +57,7 @@ class Key(StrEnum):
 
 
 class KernelKey(Key):
-    """Storage keys of the kernel: clock doubt, the player's selection, open doors and active faults."""
+    """Storage keys of the kernel: doubt about the clock, the player's selection, open doors and active faults."""
 
     CLOCK = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Why the clock is not trusted, and the last time known to be right."""
@@ -75,8 +75,9 @@ class StorageKeys:
     def __init__(self, kinds: Iterable[type[Key]], values: Mapping[Key, object] | None = None) -> None:
         """Combine the features' storage keys.
 
-        ``values`` is the type of the value under each key, a record or other field type. Raises
-        InvariantError if two features declare the same key, or a key and a prefix of the same name.
+        ``kinds`` are the features' enumerations of keys. ``values`` is the type of the value under each key, a
+        record class or other field type. Raises InvariantError if two features declare the same key, or a key
+        and a prefix of the same name.
         """
         self._value_types: Final = dict(values or {})
         self._key_by_name: Final[dict[str, Key]] = {}
@@ -95,10 +96,10 @@ class StorageKeys:
         return iter(self._key_by_name.values())
 
     def find_key(self, name: str) -> Key | None:
-        """Return the key that declares ``name``, a name in the journal's state; None if no feature declares it.
+        """Return the declared key for ``name``, a name in the journal's state; None if no feature declares it.
 
-        ``name`` may begin with the number of a player position (``2/game``), and may continue a key prefix
-        (``door:main``).
+        ``name`` may begin with the number of a player position (``2/game``), and may add an item to a key
+        prefix (``door:main``).
         """
         key = self._key_by_name.get(name)
         if key is not None:
@@ -122,9 +123,9 @@ class StorageKeys:
             check_value(hint, value, f"state.{name}")
 
     def build_stored_name(self, name: str, position: Position) -> str:
-        """Return the name under which the journal stores a player position's value of a key.
+        """Return the name under which the journal stores a value of this player position.
 
-        ``name`` is a key, or a prefix and its suffix. Raises InvariantError for a name that no feature
+        ``name`` is a key, or a key prefix with its item. Raises InvariantError for a name that no feature
         declares.
         """
         key = self.find_key(name)
@@ -137,5 +138,5 @@ class StorageKeys:
 
 
 def _describe_key(key: Key | None) -> str:
-    """Return where a storage key is declared (``KernelKey.CLOCK``), or an empty text for None."""
+    """Return the name of a storage key in the code (``KernelKey.CLOCK``), or "" for None."""
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

@@ -1,7 +1,7 @@
 """The logs of the journal: lists of its last entries of certain kinds.
 
-The declaration of an entry names the logs that show the entry. Each log shows only its last entries. The
-journal itself loses nothing.
+The declaration of an entry names the logs that show the entry. A log shows only its last entries; the journal
+keeps all of them.
 """
 
 from enum import StrEnum
@@ -26,8 +26,8 @@ class Log(StrEnum):
     VOUCHERS = "vouchers", 35
     """The log of tickets in and out (E-06; AGE 5.1.5).
 
-    It shows a ticket when it is printed, redeemed or disputed, and no other step, so that its entries are the
-    last 35 tickets.
+    A ticket has an entry when it is printed, redeemed or disputed, and none for the steps in between, so that
+    the log shows the last 35 tickets.
     """
     TRANSFERS = "transfers", 35
     """The log of electronic transfers (E-05; FL 75-14.043(1))."""
@@ -50,6 +50,6 @@ class Log(StrEnum):
     SOFTWARE = "software", 100
     """The log of changes of the software and the cabinet file, and of failed checks (A-16, E-11; MS 8-2.9(b)3).
 
-    Passed checks are not in it: there is one at every start, after every closed door and every day, so that
-    they would push the last ten changes out.
+    Passed checks are left out: there is one at every start, after every closed door and every day, and they
+    would displace the last ten changes.
     """

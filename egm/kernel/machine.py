@@ -1,7 +1,7 @@
-"""One machine as its features use it: journal, memory, clock, random numbers and the features' own state.
+"""One machine as its features use it: journal, memory, clock, random numbers and the features' own objects.
 
-A :class:`Machine` holds no truth itself. Everything that must survive a power loss is in the journal, under
-the features' keys; anything else held here can be rebuilt from the journal.
+Everything that must survive a power loss is in the journal, under the features' keys. Everything else in a
+:class:`Machine` can be rebuilt from the journal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -38,7 +38,7 @@ METER_JUMP_FAULT: Final = "meter_jump"
 
 
 def encode_value(value: object) -> JSON:
-    """Return a state value as JSON: a record is encoded, and a value that is JSON already is returned unchanged."""
+    """Return a state value as JSON: a record is encoded, a value that is JSON already is returned unchanged."""
     return to_json(value) if is_record(value) else cast(JSON, value)
 
 
@@ -50,7 +50,7 @@ class MachineIdentity:
     operator_number: str
     venue: Venue
     gaming_day_end_hour: int = 0
-    """The hour, local time, at which the venue's gaming day ends."""
+    """The hour (0 to 23, local time) at which the venue's gaming day ends."""
 
 
 class ScreenOutbox(Protocol):
@@ -84,7 +84,7 @@ class Machine:
     """The random number generator's service; None before it has started."""
     position: Position = field(default_factory=Position)
     screen_outbox: ScreenOutbox
-    """The receiver of outcomes and decisions for the screens."""
+    """The object through which outcomes and decisions are sent to the screens."""
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
     #: Called after each journal entry.
@@ -101,9 +101,9 @@ class Machine:
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def component(self, kind: type[T]) -> T:
-        """Return the machine's object of class ``kind``, in which a feature holds volatile state.
+        """Return the machine's object of class ``kind``, in which a feature holds volatile data.
 
-        The state is lost when the process ends. If no such object was installed, one is created without
+        The data is lost when the process ends. If no such object was installed, one is created without
         arguments. Raises InvariantError if that is not possible.
         """
         component = self._components.get(kind)
@@ -115,7 +115,7 @@ class Machine:
         return cast("T", component)
 
     def install(self, component: object) -> None:
-        """Set the machine's object of the class of ``component``, replacing any earlier one.
+        """Store ``component`` as the machine's object of its class, replacing any earlier one.
 
         Only the start-up code of :mod:`egm.app` calls this.
         """
@@ -168,10 +168,11 @@ class Machine:
     ) -> Posted:
         """Append a declared entry to the journal; it is durable when this returns.
 
-        Without an ``entry_id`` a new one is generated. ``ref`` names the reservation that it settles or voids. The
-        counts that the declaration fixes need not be given. Raises EntryError, before anything is written, if
-        the entry differs from its declaration or no feature declares it; and ReplaceWithEvent with a fault event
-        if it would advance a master meter further than the jurisdiction allows.
+        Without an ``entry_id`` a new one is generated. ``ref`` is the id of the reservation that the entry
+        settles or voids. Counts with a number fixed by the declaration need not be given. Raises EntryError,
+        before anything is written, if the entry differs from its declaration or no feature declares it. Raises
+        ReplaceWithEvent with a fault event if the entry would advance a master meter by more than the
+        jurisdiction allows.
         """
         if entry not in self.entry_declarations:
             raise EntryError(f"no feature declares the entry {entry.kind}")
@@ -191,7 +192,7 @@ class Machine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Encode state values as JSON, under the journal's names for this position's keys."""
+        """Return state values as JSON, under the names by which the journal stores this position's keys."""
         return {
             self.storage_keys.build_stored_name(key, self.position): encode_value(value)
             for key, value in state.items()
@@ -211,7 +212,7 @@ class Machine:
         return posted
 
     def fresh_id(self, kind: str) -> str:
-        """Return a new transaction id of a journal entry, never used before in any journal of this machine."""
+        """Return a new id for a journal entry of this kind, never used before in any journal of this machine."""
         return self.journal.fresh_id(kind)
 
     def record_unexpected_event(
@@ -223,7 +224,7 @@ class Machine:
 
     @property
     def journal_head(self) -> str:
-        """Return the journal head as printed and shown: entry number and twelve hash digits.
+        """Return the journal head as printed and shown: the number of the last entry and twelve digits of its hash.
 
         A person who has it in writing can prove later what the journal contained at that moment.
         """
@@ -238,7 +239,7 @@ class Machine:
 
     @property
     def active_faults(self) -> dict[str, Any]:
-        """Return the active faults that concern this position: its own and the machine's, by code."""
+        """Return the active faults that concern this position (its own and the machine's), by fault code."""
         active = sorted(self.journal.states(KernelKey.FAULT).items())
         faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in active}
         if self.position.number == 1:
@@ -260,9 +261,9 @@ class Machine:
     def build_debit_transfers(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
-        """Return the journal transfers that move player credits to the account ``target``.
+        """Return the journal transfers that move this amount of the player's credits to the account ``target``.
 
-        The credit kinds are used one after the other, in the given order.
+        The kinds of credit are used one after the other, in the order of ``kinds``.
         """
         return build_credit_transfers(
             amount_cents, target, self.journal.available_cents, kinds, self.position
@@ -316,7 +317,7 @@ class Machine:
         )
 
     def find_starting_bet_credits(self, game_id: str, denomination_cents: int) -> int:
-        """Return the bet in credits that the player starts with after selecting a game.
+        """Return the bet in credits that is preset when the player selects a game.
 
         It is the smallest stake that starts the game, or 0 if the player places bets on spots.
         """
@@ -325,10 +326,10 @@ class Machine:
         return self.find_smallest_stake_credits(game_id, denomination_cents)
 
     def find_smallest_stake_credits(self, game_id: str, denomination_cents: int) -> int:
-        """Return the smallest stake in credits that starts a round of a game, required companion bets included.
+        """Return the smallest stake in credits that starts a round of a game.
 
-        The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
-        returned.
+        It includes companion bets that the game requires, and is not below the jurisdiction's minimum. If no
+        stake of the game reaches that minimum, the game's own minimum is returned.
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
         key = game.digest, denomination_cents
@@ -343,7 +344,7 @@ class Machine:
         return least
 
     def store_selection(self, selection: Selection) -> None:
-        """Store the player's selection of game, denomination, bet and language, unless it is stored already."""
+        """Store the player's selection of game, denomination, bet and language; do nothing if it is stored already."""
         if selection == self.selection:
             return
         self.post(SELECTION, state={KernelKey.SELECTION: selection})

@@ -1,4 +1,4 @@
-"""Durable memory of a machine: the values that the journal stores by key, for one player position."""
+"""The durable memory of a machine, for one player position: the values that the journal stores by key."""
 
 from typing import Any, Final, TypeVar
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class PositionMemory:
-    """The durable memory of one player position: current values of its own storage keys and the machine's.
+    """The durable memory of one player position: the values under its own storage keys and the machine's.
 
     Every access reads the journal: nothing is cached, so a restart changes nothing.
     """
@@ -29,11 +29,14 @@ class PositionMemory:
         return key if self._position.number == 1 else self._keys.build_stored_name(key, self._position)
 
     def get(self, key: str) -> Any:
-        """Return the JSON value stored under a key, or None."""
+        """Return the JSON value stored under a key, or None if there is none."""
         return self._journal.state(self.build_stored_name(key))
 
     def read(self, record_type: type[R], key: str) -> R | None:
-        """Return the record stored under a key, or None. Raises RecordError if the value is malformed."""
+        """Return the record stored under a key, or None if there is none.
+
+        Raises RecordError if the value is malformed.
+        """
         name = self.build_stored_name(key)
         data = self._journal.state(name)
         return None if data is None else from_json(record_type, data, f"the memory's {str(name)!r}")
@@ -46,7 +49,7 @@ class PositionMemory:
         return record
 
     def read_all(self, record_type: type[R], prefix: str) -> dict[str, R]:
-        """Return the records stored under a key prefix, by their names without the prefix, sorted."""
+        """Return the records stored under a key prefix, sorted; each is under its name without the prefix."""
         start = self.build_stored_name(prefix)
         return {
             name.removeprefix(start): from_json(record_type, data, f"the memory's {str(name)!r}")

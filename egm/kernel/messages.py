@@ -1,9 +1,10 @@
 """Messages between the machine and its screen, and to the process of the simulated devices.
 
-Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see
-has changed, and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`:
-a request, never a command; the state table decides. Money is in minor units; credits are the game's. A line
-that does not parse raises :class:`MessageError`; no value is guessed.
+Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see has
+changed, and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a
+request, never a command; the machine's state table decides whether it is accepted. Money is in minor units;
+credits are those of the game. A line that is not a valid message raises :class:`MessageError`; no value is
+guessed.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -15,9 +16,9 @@ from egm.kernel.service_pages import ServicePage
 from egm.validation import format_first_error
 
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest absolute value of an integer in a request."""
+"""The largest absolute value of an integer in a request from the screen."""
 TEXT_MAX: Final = 4096
-"""The longest text in a request, in characters; no form field accepts this many."""
+"""The longest text in a request from the screen, in characters; the form fields accept fewer."""
 #: Most values in the options of one request.
 _PARTS_MAX: Final = 10_000
 #: Deepest nesting in the options of one request.
@@ -25,7 +26,10 @@ _DEPTH_MAX: Final = 8
 
 
 class MessageError(PeerError):
-    """The error that a line is not a valid message; the text states why and quotes the beginning of the line."""
+    """Error: a line is not a valid message.
+
+    The text states why and quotes the beginning of the line.
+    """
 
 
 class _Message(BaseModel):
@@ -44,11 +48,11 @@ class LongOdds(_Message):
     one_in: int
     """The number of games in which the award is won once on average."""
     bets: tuple[int, ...]
-    """The costs, in credits, of the ways to bet that have these odds."""
+    """The costs, in credits, of the bets that have these odds."""
 
 
 class ArtFile(_Message):
-    """A game's picture or sound file and its SHA-256; the screen rejects any other content."""
+    """A picture or sound file of a game and its SHA-256; the screen rejects a file with a different digest."""
 
     path: str
     """The file of the picture or sound."""
@@ -56,24 +60,21 @@ class ArtFile(_Message):
 
 
 class GameArt(_Message):
-    """A game's own pictures and sounds: the name of its visual style, pictures by symbol, sounds by cue.
-
-    A cue is one step of the game's animation, such as a dealt card.
-    """
+    """A game's own pictures and sounds."""
 
     look: str = ""
     """The name of the game's visual style; empty for the default of its family."""
     pictures: dict[str, ArtFile] = {}
     """The game's own pictures, by symbol."""
     sounds: dict[str, ArtFile] = {}
-    """The game's own sounds, by cue (step of the animation)."""
+    """The game's own sounds, by animation cue, such as a dealt card."""
 
 
 class Chances(_Message):
-    """Winning chances of one way to bet, computed exactly and rounded here for display."""
+    """The winning chances of one way to bet, computed exactly and rounded here for display."""
 
     bet: str
-    """The name of the way to bet."""
+    """The name of this way to bet, such as a bet mode or a betting spot."""
     cost_credits: int
     """The cheapest stake of this way to bet, in credits."""
     hit_percent: str
@@ -82,13 +83,13 @@ class Chances(_Message):
     At a table it is the share of rounds that return more than the stake.
     """
     prizes_in_100: str
-    """The average number of prizes in a hundred games, each line counted."""
+    """The average number of prizes in a hundred games; prizes on several lines count separately."""
     features: tuple[tuple[str, int], ...]
-    """The features, each with the number of games in which it starts once on average."""
+    """The features of the game, each with the number of games in which it starts once on average."""
     top: str
     """The name of the highest award."""
     top_stage: str
-    """The stage of the game in which the highest award is won."""
+    """The part of the game (base game or a feature) in which the highest award is won."""
     top_credits: int
     """The highest award at the cheapest stake, in credits."""
     top_one_in: int
@@ -96,7 +97,7 @@ class Chances(_Message):
     spots: tuple[str, ...] = ()
     """The betting spots of a table, or the areas of a wheel, that the bet covers."""
     hands: int = 0
-    """The number of hands played at once if the player chooses it, else 0."""
+    """The number of hands played at once, if the player chooses this number; else 0."""
 
 
 class GameView(_Message):
@@ -115,7 +116,7 @@ class GameView(_Message):
     title: dict[str, str]
     help: dict[str, str]
     departures: tuple[dict[str, str], ...] = ()
-    """The rules that differ from the usual rules of a game of this name, each as text by language."""
+    """Where the game's rules differ from the usual rules of a game of this name, each as text by language."""
     bet_options: tuple[int, ...]
     """The bets that the player may choose, in credits."""
     denominations_cents: tuple[int, ...]
@@ -124,18 +125,18 @@ class GameView(_Message):
     presentation: dict[str, Any]
     """What the screen draws of the game; its content depends on the family."""
     long_odds: tuple[LongOdds, ...] = ()
-    """The awards whose long odds must be disclosed."""
+    """The unlikely awards whose odds must be shown."""
     art: GameArt = GameArt()
     chances: tuple[Chances, ...] = ()
     """The winning chances of each way to bet."""
     returns: dict[str, str] = {}
-    """The return (RTP) of each group of a table game's bets, percent; ``return_percent`` is the lowest of them."""
+    """The return (RTP) of each group of a table game's bets, in percent; ``return_percent`` is the lowest of them."""
     levy_percent: str = ""
-    """The share of the pot that the venue retains if players play against each other; shown instead of a return."""
+    """If players play against each other: the share of the pot that the venue retains, shown instead of a return."""
     main_bet: str = ""
-    """The group of a table game's main bet, whose figures represent the game; side bets do not."""
+    """The group of a table game's main bet (not a side bet), whose figures are shown for the game."""
     offered: bool = True
-    """False if the game is no longer offered but has an open round."""
+    """Whether the game is offered; False if it is shown only because a round of it is still open."""
 
 
 class Notice(_Message):
@@ -147,14 +148,14 @@ class Notice(_Message):
     values: dict[str, int | str] = {}
     """The values of the text's placeholders."""
     lasting: bool = False
-    """Whether the notice describes a lasting condition, which the status line shows until it ends."""
+    """Whether the notice describes a lasting condition; the status line then shows it until the condition ends."""
 
 
 class SpotNow(_Message):
-    """Current odds and limits of one betting spot, in credits, sent if they differ from the published ones.
+    """Current odds and limits of one betting spot, sent only if they differ from the game's published ones.
 
-    ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of
-    another bet.
+    ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of the bet
+    on a different spot.
     """
 
     odds: str
@@ -164,39 +165,34 @@ class SpotNow(_Message):
     most: int
     """The highest bet on the spot, in credits."""
     step: int
-    """The step between two bets on the spot, in credits."""
+    """The difference in credits between one allowed bet on the spot and the next."""
     most_times: int | None = None
-    """The highest bet as a multiple of another bet on the table, or None."""
+    """The highest bet on the spot as a multiple of the bet on a different spot, or None."""
 
 
 class Felt(_Message):
     """The current state of a table layout, apart from the bets on it (:file:`paytables/FELTS.md`).
 
-    ``spots`` are current odds and limits that differ from those published, within the jurisdiction's limits.
+    ``spots`` has the current odds and limits of betting spots that differ from the game's published ones.
     """
 
     point: int | None = None
     """The point number at craps; None before the come-out throw has set one."""
     bank: int | None = None
-    """The seat that is offered the bank first, or None."""
+    """The number of the seat that is first asked whether it takes the bank (plays against the others), or None."""
     banco: int = 0
-    """The least that the seat with the bank must stake to keep it; 0 if the bank is new."""
+    """The least stake in credits with which the seat asked first may keep the bank; 0 if the bank is new."""
     button: int | None = None
-    """The seat that is offered a poker room's button first, or None."""
+    """At a poker table, the number of the seat to which the dealer button is offered first, or None."""
     first: tuple[str, ...] = ()
-    """One of these betting spots must have a bet before any other spot can."""
+    """Spots of which one must have a bet before the player may bet on any other spot."""
     plays: dict[str, bool] = {}
-    """Whether the bet on a spot is active (on) or not (off), by spot, if the player chooses that."""
+    """For each spot whose bet the player may switch on or off: whether the bet takes part in the next throw."""
     spots: dict[str, SpotNow] = {}
 
 
 class ProgressiveView(_Message):
-    """A progressive level that the current bet plays for: its displayed amount and availability.
-
-    ``id`` identifies the amount, ``level`` is the game's name for it. ``stale``: the controller has not
-    reported for too long; ``down``: there is no controller. A mystery level is awarded independently of the
-    outcome.
-    """
+    """A progressive level that the current bet plays for, with its displayed amount."""
 
     id: str
     """The id of the progressive amount (pool)."""
@@ -205,9 +201,9 @@ class ProgressiveView(_Message):
     names: dict[str, str]
     amount_cents: int
     status: Literal["up", "stale", "down"]
-    """Whether the amount is current (up), not reported for too long (stale), or without a controller (down)."""
+    """Whether the amount is current (``up``), too long not reported (``stale``), or has no controller (``down``)."""
     kind: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
-    """Whether one machine, the machines of a venue or those of several venues feed the level."""
+    """Whether wagers on one machine, on the machines of a venue or on those of several venues feed the level."""
     mystery: bool = False
     """Whether the level is awarded independently of the game's outcome."""
 
@@ -227,12 +223,12 @@ class Tilt(_Message):
     code: str
     """The code of the fault."""
     since: str
-    """When the fault was raised, UTC, ISO 8601."""
+    """The time at which the fault was raised, UTC, ISO 8601."""
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
     """Details for the technician; the screen shows them only if they are language-neutral."""
     held_cents: int = 0
-    """The player's money that the faulty device holds, minor units."""
+    """The player's money that is in the faulty device, in minor units."""
 
 
 class PrizeInKind(_Message):
@@ -254,9 +250,9 @@ class Handpay(_Message):
     """The money to pay, minor units; 0 if only merchandise was won."""
     prizes: tuple[PrizeInKind, ...] = ()
     cash_instead: bool = False
-    """Whether the player may take the value of the merchandise prizes in money."""
+    """Whether the player may take the value of the merchandise prizes in money instead."""
     why: str = ""
-    """Why credits are paid by hand, as a code of the catalogue's ``handpay.why``; empty if ``kind`` says it."""
+    """Why credits are paid by hand, as a code of the catalogue's ``handpay.why``; empty if ``kind`` already says it."""
     owed_cents: int = 0
     """If a hopper payout stopped: the amount owed when the payout began, in minor units."""
     coins_cents: int = 0
@@ -264,27 +260,30 @@ class Handpay(_Message):
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
     number: int = 0
-    """The number that the hand-pay slip will have, or 0 while another position waits for a slip too."""
+    """The number that the hand-pay slip will have; 0 while a different position waits for a slip too."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
     form_first: bool = False
-    """Whether the form about the player must be completed before the payment."""
+    """Whether the payment form with the player's data must be completed before the payment."""
     ticket: Literal["", "offered", "asked"] = ""
-    """Whether a ticket can be printed instead: offered to the player (``cash_out``), or already requested."""
+    """Whether a ticket can be printed instead of the hand-pay.
+
+    It is either offered to the player (``cash_out``) or already requested by the player.
+    """
 
 
 class HostLock(_Message):
-    """A host has locked the machine for a transfer; the lock expires at ``until_utc``."""
+    """A host has locked the machine for a transfer; the lock ends at ``until_utc`` at the latest."""
 
     host: str
-    """The name of the host's line."""
+    """The name of the communication line of the host."""
     cash_out: bool
-    """Whether the player is cashing out to the host; if False, the host itself has started a transfer."""
+    """Whether the player is cashing out to the host; if False, the host itself has started the transfer."""
     until_utc: str
 
 
 class Residual(_Message):
-    """Residual credit, too small for any bet, and what the request ``residual`` of the player does with it.
+    """Residual credit, too small for any bet, and what happens with it if the player requests ``residual``.
 
     With ``prize_cents`` 0 it is given up. Otherwise it is staked on a prize of ``prize_cents``, which it wins
     with probability ``amount_cents`` / ``prize_cents``.
@@ -297,10 +296,7 @@ class Residual(_Message):
 
 
 class PayOut(_Message):
-    """A payout in progress.
-
-    ``way`` is ``ticket``, ``coins``, or another way to pay, for which the screen has no picture.
-    """
+    """A payout in progress."""
 
     way: str
     """How the credit is paid: ``ticket``, ``coins`` or another way, for which the screen has no picture."""
@@ -312,10 +308,10 @@ ReminderKind = Literal["time", "spend", "time_limit", "spend_limit"]
 
 
 class Reminder(_Message):
-    """A player-protection reminder between two games, required by the jurisdiction or the player's limits.
+    """A player-protection reminder between two games, required by the jurisdiction or by the player's own limits.
 
-    ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. ``time_limit`` and ``spend_limit``
-    pause play until ``until_utc`` (ISO 8601; empty: until the session ends). Cashing out ends a reminder.
+    Reminders of the kinds ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. Those of the
+    kinds ``time_limit`` and ``spend_limit`` pause play until ``until_utc``. Cashing out ends a reminder.
     """
 
     kind: ReminderKind
@@ -324,13 +320,13 @@ class Reminder(_Message):
     spent_cents: int
     """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     until_utc: str = ""
-    """When the pause of play ends, ISO 8601; empty until the session ends."""
+    """The time at which the pause of play ends, ISO 8601; empty if it lasts until the session ends."""
     is_own: bool = True
-    """Whether the limit is the player's own; False for the jurisdiction's."""
+    """Whether the player set the limit that was reached; False if the jurisdiction sets it."""
 
 
 class Session(_Message):
-    """One player's session, which began when credits were last zero. The limits are those the player has set."""
+    """One player's session: play since the credits were last zero. The limits are those that the player has set."""
 
     since_utc: str
     """When the session began, ISO 8601."""
@@ -354,36 +350,39 @@ class Protection(_Message):
 
 
 class TournamentView(_Message):
-    """A tournament and its rules for the screen; while ``on`` is false, it is only announced.
+    """A tournament and its rules, for the screen.
 
-    With an ``entry`` this position plays one of its rounds, or has played it (``over``). Points are shown as
-    credits.
+    While ``is_on`` is False, it is only announced. With an ``entry`` this position plays one of the entry's
+    rounds, or has played it (``is_round_over``). Points are shown as credits.
     """
 
     name: dict[str, str]
     rules: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
-    """The published rules by language: sections of a heading and sentences."""
+    """The published rules by language, each as a list of sections with a heading and sentences."""
     is_on: bool
     """Whether the machine is used for the tournament now; False while it is only announced."""
     entry: int = 0
-    """The number of the entry that plays a round at this position; 0 for none."""
+    """The number of the tournament entry whose round is played at this position; 0 for none."""
     round: int = 0
     points: int = 0
-    """Points that the entry has left to play with."""
+    """The points with which this entry can still play."""
     won_points: int = 0
-    """Points that the entry has won in this round so far."""
+    """The points that this entry has won in this round so far."""
     games_left: int | None = None
-    """Games left in the round, or None if it is limited by time."""
+    """The number of games left in the round, or None if the round is limited by time."""
     minutes_left: int | None = None
-    """Minutes left, rounded up, or None if the round is limited by games."""
+    """The minutes left in the round, rounded up, or None if the round is limited by games."""
     starts_utc: str = ""
-    """When play starts, ISO 8601 UTC; empty once it has started."""
+    """The time at which play starts, ISO 8601 UTC; empty once it has started."""
     is_round_over: bool = False
-    """Whether the entry has played its round here."""
+    """Whether the entry's round at this position has ended."""
 
 
 class Snapshot(_Message):
-    """Everything that a person can see of the machine at one moment; each snapshot is complete."""
+    """Everything that a person can see of the machine at one moment.
+
+    Each snapshot is complete: it replaces the previous one.
+    """
 
     type: Literal["snapshot"] = "snapshot"
     journal_sequence: int
@@ -405,29 +404,35 @@ class Snapshot(_Message):
     standing: dict[str, int] = {}
     """Credits that remain on betting spots from earlier rounds, by spot."""
     shut: tuple[str, ...] = ()
-    """Betting spots that accept no bet at present."""
+    """The betting spots that accept no bet at present."""
     felt: Felt = Felt()
     """The current state of a table layout, apart from the bets on it."""
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
-    """The jurisdiction's maximum stake per game, standing bets included; None if it sets none."""
+    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None if there is none."""
     most_staked_cents: int | None = None
-    """The highest stake that one round of the selected game can reach here, raises included."""
+    """The highest total stake, with raises, that a round of the selected game can reach here, in minor units."""
     bet_needs_cents: int = 0
-    """The credit that the current bet requires: its cost and what the round may still add; 0 without a bet."""
+    """The credit that the current bet requires, in minor units; 0 without a bet.
+
+    It is the cost of the bet and what the round may still add to it.
+    """
     credit_cents: int
     """All credit the player may wager, promotional credit included."""
     restricted_cents: int = 0
-    """Part of ``credit_cents`` that can only be played."""
+    """The part of ``credit_cents`` that can only be played, not cashed out."""
     nonrestricted_cents: int = 0
-    """Part of ``credit_cents`` that is promotional and may be cashed out."""
+    """The part of ``credit_cents`` that is promotional but may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
     """The picture data of the last game's outcome, shown until the next game; None if there is none."""
     results: tuple[str, ...] = ()
-    """Results of a table's last rounds, newest first; for a shoe that lasts several rounds, since its shuffle."""
+    """The results of a table's last rounds, newest first.
+
+    For a shoe that lasts several rounds, these are the rounds since its shuffle.
+    """
     accepts: tuple[str, ...]
     """The names of the requests and inputs that the machine accepts now."""
     notices: tuple[Notice, ...] = ()
@@ -436,34 +441,36 @@ class Snapshot(_Message):
     paying: PayOut | None = None
     """The payout in progress, or None."""
     lock: HostLock | None = None
-    """The host's lock for a transfer, or None."""
+    """The host's lock of the machine for a transfer, or None."""
     residual: Residual | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
-    """What the jurisdiction does with the bet of a game that fails: refund or keep it; shown to the player."""
+    """What the jurisdiction prescribes for the bet of a game that fails, refund or retention; shown to the player."""
     journal_head: str = ""
-    """Entry number and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
+    """The number of the journal's last entry and twelve digits of its hash, for ``egm audit verify --witness``."""
     sound: str = "on"
     """The sound that the host allows: ``on`` (all), ``no_play`` (no game sounds) or ``off`` (alarms only)."""
     loudness_percent: int = 100
-    """The volume at its highest setting, percent; alarms have a minimum volume."""
+    """The loudness of the highest volume step, in percent of full scale; alarms have a minimum loudness."""
     touch: tuple[int, ...] = ()
     """The calibration of the touch screen (:mod:`egm.kernel.touch`); empty if it is not calibrated."""
     reminder: Reminder | None = None
     session: Session | None = None
-    """The player's session; None while nobody plays, and if the jurisdiction requires no session data."""
+    """The player's session; None while nobody plays, or if the jurisdiction requires no session data."""
     protection: Protection = Protection()
     progressives: tuple[ProgressiveView, ...] = ()
     """The progressive levels that the current bet plays for."""
     tournament: TournamentView | None = None
-    """The tournament that the machine is used for or announces. While it is on, ``credit_cents`` are points: one
-    credit each, at the denomination."""
+    """The tournament that the machine is in or that is announced; None for none.
+
+    While it is on, ``credit_cents`` are points: one point per credit, at the denomination.
+    """
     page: ServicePage | None = None
-    """The open page of the service menu, which covers everything else."""
+    """The open page of the service menu, which covers everything else on the screen; None if the menu is closed."""
 
     @property
     def is_between_games(self) -> bool:
-        """Return whether the machine is ready for a game, with credits or with points."""
+        """Return whether the machine is ready for a game with credits or tournament points."""
         return self.state in {"idle", "tournament"}
 
     @property
@@ -473,7 +480,7 @@ class Snapshot(_Message):
 
 
 class Hello(_Message):
-    """The first message in either direction: a client sends its token, the machine replies with its games."""
+    """The first message in either direction: a client sends its access token, the machine replies with its games."""
 
     type: Literal["hello"] = "hello"
     token: str = ""
@@ -481,16 +488,16 @@ class Hello(_Message):
     words: dict[str, dict[str, str]] = {}
     """Texts of the machine's features that the screen's own catalogues lack: by language, then by key."""
     onlooker: bool = False
-    """Whether the client only observes, like a top screen: no player plays by what it shows."""
+    """Whether the client only observes, as a top screen does, and no player plays on it."""
     proves: bool = False
-    """Whether the client sends :class:`Alive` regularly, so that its silence counts as a failure."""
+    """Whether the client sends :class:`Alive` regularly; the machine then treats missing messages as a failure."""
 
 
 class Play(_Message):
-    """The message with a game's durable outcome, for the screen to show.
+    """The message with the durable outcome of a game, which the screen then shows.
 
-    ``display`` is the data of the outcome that the game's family (such as reels or keno) returned for the
-    picture.
+    ``display`` is the data for drawing the outcome; its form depends on the game's family, such as reels or
+    keno.
     """
 
     type: Literal["play"] = "play"
@@ -501,19 +508,22 @@ class Play(_Message):
     win_cents: int
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
-    """The progressive levels won, in order; a confirmed amount is included in ``win_cents``."""
+    """The progressive levels won, in order; ``win_cents`` includes those with a confirmed amount."""
     prizes: tuple[PrizeInKind, ...] = ()
     """The merchandise prizes won."""
     resumed: bool = False
-    """Whether the game was interrupted, and its outcome is shown after a restart."""
+    """Whether the game was interrupted by a restart, after which its outcome is shown."""
     settlements: tuple[dict[str, Any], ...] = ()
-    """For a table game: the result of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
+    """For a table game: the result of each bet (a :class:`paytables.contract.Settlement` as JSON), in order."""
     cues: tuple[dict[str, Any], ...] = ()
-    """For a table game: the animation steps since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
+    """For a table game: the animation steps since the last decision, each a :class:`paytables.contract.Cue` as JSON."""
 
 
 class Decision(_Message):
-    """A decision of the player that an open game waits for; the reply is an :class:`Intent` ``choose``."""
+    """The message that an open game waits for a decision of the player.
+
+    The reply is an :class:`Intent` ``choose``.
+    """
 
     type: Literal["decision"] = "decision"
     play_id: str
@@ -521,13 +531,13 @@ class Decision(_Message):
     options: tuple[int | str, ...]
     display: dict[str, Any]
     costs: dict[str, int] = {}
-    """Credits that an option adds to the stake, by option; options not listed are free."""
+    """The credits that an option adds to the stake, by option; options that are not listed are free."""
     seat: int = 0
-    """The seat at the table that must decide."""
+    """The number of the seat at the table that must decide."""
     settlements: tuple[dict[str, Any], ...] = ()
-    """For a table game: the bets already settled."""
+    """For a table game: the results of the bets that are already decided."""
     cues: tuple[dict[str, Any], ...] = ()
-    """For a table game: the animation steps to play before the decision."""
+    """For a table game: the animation steps to show before the decision."""
 
 
 class Intent(_Message):
@@ -572,7 +582,7 @@ class Intent(_Message):
     @field_validator("options", mode="after")
     @classmethod
     def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
-        """Reject a request's options if they contain floats, or are too large or too deeply nested.
+        """Return a request's options; raise ValueError if they have floats, or are too large or too deeply nested.
 
         The journal cannot store floats. The limits on size and depth are beyond any honest request.
         """
@@ -582,9 +592,9 @@ class Intent(_Message):
 
 
 def _count_parts(value: object, depth: int) -> int:
-    """Return the number of values in ``value``, nested ones included, for the size limit of a screen's request.
+    """Return the number of values in ``value``, nested ones included, for the size limit of a request's options.
 
-    Raises ValueError for a value that no request may contain.
+    ``depth`` is the nesting depth of ``value``. Raises ValueError for a value that no request may contain.
     """
     if depth > _DEPTH_MAX:
         raise ValueError(f"options are nested more than {_DEPTH_MAX} deep")
@@ -603,16 +613,16 @@ def _count_parts(value: object, depth: int) -> int:
 
 
 class Alive(_Message):
-    """A sign of life that the screen's frame loop sends every few seconds."""
+    """A sign of life that the screen sends every few seconds from the loop that draws its frames."""
 
     type: Literal["alive"] = "alive"
 
 
 class Pressed(_Message):
-    """A press of the play button, handled like a touch of the play key as it is currently shown.
+    """A press of the play button, which the screen handles like a touch of the play key that it shows now.
 
-    The key may stop or skip an animation instead of playing, or be covered by a page. This way a button never
-    starts a game while the play key cannot be seen.
+    That key may stop or skip an animation instead of playing, or be covered by a page. A button can thus never
+    start a game while the play key is not visible.
     """
 
     type: Literal["pressed"] = "pressed"
@@ -622,7 +632,7 @@ class Pressed(_Message):
 class BenchCommand(_Message):
     """A manual action on a simulated device, such as inserting a bill.
 
-    The screen's panel of simulated devices or ``egm device`` sends it to the process of the simulated
+    The screen's panel of simulated devices, or ``egm device``, sends it to the process that simulates the
     devices.
     """
 
@@ -635,7 +645,7 @@ class BenchCommand(_Message):
 class BenchReply(_Message):
     """The result of a manual action on a simulated device, or why it was refused.
 
-    ``state`` is the simulated device's state afterwards.
+    ``state`` is the state of the simulated device after the action.
     """
 
     type: Literal["bench_reply"] = "bench_reply"
@@ -657,14 +667,14 @@ LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message between machine and screen as one line of JSON, newline included."""
+    """Return a message between machine and screen as one line of JSON, newline included."""
     return message.model_dump_json().encode() + b"\n"
 
 
 def decode(line: bytes) -> Message:
-    """Parse one line between machine and screen.
+    """Return the message in one line between machine and screen.
 
-    Raises :class:`MessageError` on anything that is not exactly one message.
+    Raises :class:`MessageError` for anything that is not exactly one message.
     """
     if len(line) > LINE_BYTES_MAX:
         raise MessageError(f"line of {len(line)} bytes; at most {LINE_BYTES_MAX} are read")

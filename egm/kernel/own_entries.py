@@ -18,7 +18,7 @@ from meters.transaction import JSON
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveFault:
-    """An active fault: since when it is active, whether it stops play, who may clear it, and its details."""
+    """The stored value of an active fault: since when, whether it stops play, who may clear it, and details."""
 
     since: Time
     stops_play: bool = field(metadata=stored_as("locks"))
@@ -28,14 +28,14 @@ class ActiveFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenDoor:
-    """An open door, and since when it is open."""
+    """The stored value of an open door: the time since which it is open."""
 
     since: Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockDoubt:
-    """Why the clock is not trusted, and the last time known to be right (empty if there never was one)."""
+    """The stored doubt about the clock: why it is not trusted, and the last time known to be right ("" for none)."""
 
     reason: ClockDoubtReason = field(metadata=stored_as("why"))
     last_trusted_time: str = field(metadata=stored_as("good"))
@@ -61,16 +61,16 @@ class FaultCleared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnexpectedEvent:
-    """No rule accepted an event; recorded once per start for the same event, state and reason."""
+    """An event was refused because no rule accepts it; recorded once per start for the same event, state and reason."""
 
     event: str
-    """The type of the event."""
+    """The name of the event."""
     state: str
-    """The state of the machine."""
+    """The machine's state at the event."""
     reason: str
     """The code of the guard that refused the event, or why no rule applied."""
     values: Mapping[str, JSON]
-    """The event's numbers and harmless texts; for other values, which may be secret, only the type."""
+    """The event's payload: numbers and harmless texts; for other values, which may be secret, only their type."""
 
 
 # ---------------------------------------------------------------------------------------------- entries

@@ -1,8 +1,8 @@
 """Player positions: one machine may have several, each with its own credits, meters, game and devices.
 
-Keys, accounts and meters of a player position carry its number; those of the machine (doors, random number
-generator, software, staff, levels, hosts) are shared. The first position uses the plain names, so a journal
-that was started with one position remains valid when positions are added.
+Keys, accounts and meters of a player position contain its number; those of the machine (doors, random number
+generator, software, staff, levels, hosts) are shared. Position 1 uses names without a number, so a journal that
+was started with one position remains valid when positions are added.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""State-machine rules: what an event does in a set of states, and how other events are refused.
+"""State-machine rules: what an event does in a set of states, and how an event that no rule accepts is refused.
 
-A machine's state table is the sum of its features' rules (:class:`StateTable`). The rules for an event in a state
-are tried in order, and the first whose guards all hold is applied. If no rule accepts it, the reason is reported
-to the person who made the request, or the event is recorded as unexpected, as its rules specify. No event is
-dropped.
+A machine's state table is the sum of its features' rules (:class:`StateTable`). The rules for an event in a
+state are tried in order, and the first whose guards all hold is applied. If no rule accepts the event, either
+the reason is reported to the person who made the request, or the event is recorded as unexpected, as its rules
+specify. No event is dropped.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,18 +18,24 @@ from egm.kernel.states import STATES_AFTER_BOOT, STATES_BY_URGENCY
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
 Guard = Callable[[MachineT, Event], bool]
-"""A condition of a rule; it changes nothing. Its code is the reason reported for a refusal."""
+"""A function that returns whether a rule's condition holds; it changes nothing.
+
+Its code is reported as the reason if the event is refused because of it.
+"""
 Effect = Callable[[MachineT, Event], Event | None]
-"""One step of a rule. If it returns an event, the engine processes that event after the rule."""
+"""A function that performs one step of a rule.
+
+If it returns an event, the engine processes that event after the rule.
+"""
 
 
 _REFUSAL_CODE_BY_GUARD: Final = dict[Callable[..., bool], str]()
 
 
 def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
-    """Return a decorator that gives a guard a refusal code other than the guard's name.
+    """Return a decorator that gives a guard a refusal code that differs from the guard's name.
 
-    Journals, messages and translations contain the codes, so a code stays when a guard is renamed.
+    Journals, messages and translations contain the codes, so a code stays the same when its guard is renamed.
     """
 
     def register(guard: GuardT) -> GuardT:
@@ -41,12 +47,15 @@ def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
 
 
 def get_refusal_code(guard: Callable[..., bool]) -> str:
-    """Return the code that a refusal by this guard reports: the guard's name, unless it has another code."""
+    """Return the code that is reported if this guard refuses an event.
+
+    It is the guard's name, unless :func:`refusal_code` has given it a different code.
+    """
     return _REFUSAL_CODE_BY_GUARD.get(guard, guard.__name__)
 
 
 class Refusal(StrEnum):
-    """The ways to refuse an event that no rule accepts: report it to a person, or record it."""
+    """What happens to an event that no rule accepts: it is reported to a person, or recorded."""
 
     REPORT = "reported"
     """The reason (failed guard, or state) is reported to the person who made the request."""
@@ -59,7 +68,7 @@ REPORT: Final = Refusal.REPORT
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[MachineT]):
-    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to state ``next_state``.
+    """One row of the state table: in a state, an event and, if all guards hold, the effects and the next state.
 
     ``event`` may be a tuple of events that share the rule.
     """
@@ -79,7 +88,7 @@ class Rule(Generic[MachineT]):
 
 @dataclass(frozen=True, slots=True)
 class DerivedState(Generic[MachineT]):
-    """A state that the durable memory implies while ``is_implied_by`` is true.
+    """A machine state that the durable memory implies whenever ``is_implied_by`` returns True.
 
     If the memory implies several states, the one with the highest priority applies.
     """
@@ -151,7 +160,10 @@ class StateTable(Generic[MachineT]):
         return self._refusals[event]
 
     def derive_state(self, machine: MachineT) -> State:
-        """Return the state with the highest priority that the machine's memory implies; IDLE if it implies none."""
+        """Return the state with the highest priority among those that the machine's memory implies.
+
+        Return IDLE if it implies none.
+        """
         return next(
             (derived.state for derived in self.derived_states if derived.is_implied_by(machine)), State.IDLE
         )

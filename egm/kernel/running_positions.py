@@ -1,7 +1,7 @@
-"""Access to the other player positions of the machine, for actions at one position that concern another.
+"""Access from one player position to the machine's other ones, for actions that concern them.
 
 All positions share one :class:`RunningPositions`. An I/O board (keys, lamps, tower light) serves its own
-position; the board of the first position also serves every position without a board.
+position; the board of position 1 also serves every position without a board.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from egm.kernel.messages import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningPosition:
-    """One running player position: how to submit events to it, and how to read its current snapshot.
+    """One running player position: it takes events and returns its current snapshot.
 
-    ``update_tower_light_and_bell`` updates the tower light and the bell of the position's I/O board.
-    ``has_own_io_board`` is whether the position has its own I/O board.
+    ``update_tower_light_and_bell`` updates the tower light and the bell of the I/O board that serves the
+    position. ``has_own_io_board`` says whether the position has its own I/O board.
     """
 
     engine: StateMachineEngine[Machine]
@@ -31,7 +31,7 @@ class RunningPosition:
 
 @dataclass(slots=True)
 class RunningPositions:
-    """All running player positions of the machine, by number."""
+    """All running player positions of the machine, by position number."""
 
     position_by_number: dict[int, RunningPosition] = field(default_factory=dict)
     _shared_snapshots: dict[int, Snapshot] | None = None

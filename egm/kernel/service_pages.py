@@ -19,15 +19,19 @@ class _Part(BaseModel):
 
 
 class PageText(_Part):
-    """One text of a service page (a label, a table cell or a sentence), of one of these kinds.
+    """One text of a service page (a label, a table cell or a sentence).
 
-    ``say``: ``value`` is a catalogue key and ``values`` fill its braces (a value named ``x_cents`` is money,
-    shown as ``{x}``, as in notices). ``code``: a code of the machine, translated by the catalogue section
-    named by ``of`` in ``values``, or shown unchanged if that has no entry. ``plain``: shown unchanged
-    (serials, digests, names of persons). ``money``: minor units; amounts in ``values`` are shown beside it.
-    ``number``: a count. ``moment``: ISO 8601 UTC, shown in the venue's time zone. ``local``: a text that
-    exists in each language, in ``values`` by language code (a game's name). ``list``: the catalogue keys in
-    ``values``, separated by ``value``.
+    ``kind`` says how ``value`` is shown:
+    * ``say``: a catalogue key; ``values`` replace its placeholders (a value named ``x_cents`` is money, shown
+      as ``{x}``, as in notices).
+    * ``code``: a code of the machine, translated by the catalogue section that ``of`` in ``values`` names, or
+      shown unchanged if the section lacks it.
+    * ``plain``: shown unchanged (serials, digests, names of persons).
+    * ``money``: minor units; amounts in ``values`` are shown beside it.
+    * ``number``: a count.
+    * ``moment``: ISO 8601 UTC, shown in the venue's time zone.
+    * ``local``: ``values`` has the text (such as a game's name) by language code.
+    * ``list``: the texts of the catalogue keys in ``values``, separated by ``value``.
     """
 
     kind: Literal["say", "code", "plain", "money", "number", "moment", "local", "list"] = "say"
@@ -36,9 +40,9 @@ class PageText(_Part):
 
 
 class PageAction(_Part):
-    """A touchable button of a service page; its ``id`` is returned as the answer's ``value``.
+    """A button of a service page; when it is touched, its ``id`` is returned as the answer's ``value``.
 
-    Of the styles, ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts,
+    Of the styles, ``back`` leaves the page, ``go`` opens another page, ``confirm`` sends the prompt or acts,
     ``danger`` acts and cannot be undone. A disabled action is drawn grey, and the page's notice gives the
     reason.
     """
@@ -61,7 +65,7 @@ class PageRow(_Part):
 class PageTable(_Part):
     """A table on a service page.
 
-    It has as many cells per line as columns; without column titles it is a plain list of pairs. The screen
+    Each line has one cell per column. Without column titles the table is a plain list of pairs. The screen
     splits a long table into pages; numbers and money are right-aligned.
     """
 
@@ -89,12 +93,12 @@ class Prompt(_Part):
 
 
 class Replay(_Part):
-    """A recorded game to be drawn under a clear RECALL mark, without any new random numbers.
+    """One step of a recorded game, to be drawn under a clear RECALL mark, without any new random numbers.
 
     ``step`` counts from 1 to ``steps``. A step is either a decision or the outcome. For a decision,
     ``decision_kind`` is its kind, ``options`` what could be chosen, ``answer`` the player's choice and
-    ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is what the game's family
-    returned for that step, as in ``Play`` and ``Decision``. ``win_cents`` is None while the game is open.
+    ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is the data for drawing that
+    step, as in ``Play`` and ``Decision``. ``win_cents`` is None while the game is open.
     """
 
     play_id: str
@@ -129,13 +133,16 @@ class ServicePage(_Part):
     id: str
     title: PageText
     depth: int = 0
-    """Depth in the menu, 1 for the first page; the screen restores a page's scroll position on return."""
+    """The depth in the menu, 1 for the first page.
+
+    When the person returns to a page, the screen restores the page's scroll position.
+    """
     person: PageText | None = None
     notice: PageText | None = None
-    """The result of the last reply to a page, or why the reply was refused."""
+    """The result of the last reply to a page, or the reason why it was refused."""
     notice_severity: Literal["info", "warning", "alarm"] = "info"
     unconfirmed: bool = False
-    """Whether leaving the page would discard entries in a form without a warning so far."""
+    """Whether leaving the page would discard form entries and the person was not warned of that yet."""
     tables: tuple[PageTable, ...] = ()
     prompt: Prompt | None = None
     actions: tuple[PageAction, ...] = ()
@@ -145,7 +152,7 @@ class ServicePage(_Part):
 
     @property
     def only_confirmation(self) -> PageAction | None:
-        """Return the page's confirm action if it is the only way forward, so that the Enter key confirms.
+        """Return the page's confirm action if the Enter key may confirm, because there is no other way forward.
 
         Return None if the page has a prompt, other actions, or a disabled confirm action.
         """

@@ -1,10 +1,10 @@
-"""Background services, such as metrics, host lines, links and reminders; each is an "attachment" of the machine.
+"""Background services, such as metrics, host lines, links and reminders.
 
-An attachment runs on the machine's event loop. :meth:`BackgroundService.process_change` reports what has
-happened, after it is durable; :attr:`MachineContext.handle` requests an event, which the state table accepts
-or refuses as it does a person's. A thread of an attachment (for example a serial line with strict timing)
-sees only immutable values and communicates through the loop: only one thread reads the journal. Each service
-belongs to a feature (:class:`egm.kernel.feature.Feature`).
+A service runs on the machine's event loop. :meth:`BackgroundService.process_change` is called when something
+has happened and is durable. With :attr:`MachineContext.submit_event` a service requests an event, which the
+state table accepts or refuses as it does a person's request. A thread of a service (for example a serial line
+with strict timing) sees only immutable values and communicates through the loop: only one thread reads the
+journal. Each service belongs to a feature (:class:`egm.kernel.feature.Feature`).
 """
 
 import asyncio
@@ -37,13 +37,16 @@ class BackgroundService(Protocol):
         ...
 
     async def run(self) -> None:
-        """Run the service until cancelled. An exception that escapes stops the machine, which is then restarted."""
+        """Run the service until it is cancelled.
+
+        If it raises an exception, the machine is stopped and restarted.
+        """
         ...
 
     def process_change(self, snapshot: Snapshot) -> None:
-        """React to the machine's new state, which is durable; ``snapshot`` is the snapshot of that state.
+        """React to a change of the machine; ``snapshot`` is the machine's new, durable state.
 
-        This is called on the machine's event loop: after each event, and soon after a journal entry that is
+        This is called on the machine's event loop after each event, and soon after a journal entry that is
         written outside of an event. It must not block.
         """
         ...
@@ -51,7 +54,7 @@ class BackgroundService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MachineContext:
-    """The parts of the machine that a background service (attachment) may use."""
+    """The parts of the machine that a background service may use."""
 
     engine: StateMachineEngine[Machine]
     """The state-machine engine; its ``machine`` has the journal, the games and the features' state."""
@@ -59,21 +62,21 @@ class MachineContext:
     state_folder: StateFolder
     clock: Clock
     submit_event: Callable[[Event], None]
-    """Submit an event to the state table. If the event cannot be recorded, the machine stops."""
+    """A function that submits an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
     """The device drivers of the machine, which run independently of the background services."""
     metrics_sources: list[MetricSource] = field(default_factory=list)
-    """Functions that return metrics, called on the event loop; a background service may add its own."""
+    """Functions that return metrics, called on the event loop; a background service may add one."""
     print_message: Callable[[str], None] = lambda _: None
-    """Prints a line on the console of the person who started the machine."""
+    """A function that prints a line on the console of the person who started the machine."""
 
 
 Make = Callable[[MachineContext], Iterable[BackgroundService]]
-"""A factory that creates the background services of a feature that the cabinet file asks for."""
+"""A function that creates those background services of a feature that the cabinet file requires."""
 
 
 class DueEventService(ABC):
-    """Base class of a service that submits ``due_event`` whenever a time computed from the machine's memory comes."""
+    """Base class of a service that submits ``due_event`` when a time computed from the machine's memory is reached."""
 
     name: ClassVar[str]
     due_event: ClassVar[EventName]
@@ -84,10 +87,10 @@ class DueEventService(ABC):
 
     @abstractmethod
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the event is due, or None if it is not."""
+        """Return the seconds until ``due_event`` must be submitted, or None if it need not be."""
 
     async def run(self) -> None:
-        """Wait until the event is due, and submit it if the machine accepts it in its present state."""
+        """Wait until ``due_event`` is due, and submit it if the machine accepts it in its present state; repeat."""
         while True:
             self._news.clear()
             with contextlib.suppress(TimeoutError):
@@ -98,5 +101,5 @@ class DueEventService(ABC):
                 self._context.submit_event(Event(self.due_event))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
-        """Compute the waiting time again, because the event may now be due earlier, later or not at all."""
+        """Compute the waiting time again, because ``due_event`` may now be due earlier, later or not at all."""
         self._news.set()

@@ -1,7 +1,7 @@
 """Significant events: effect of a journal entry on play, who may clear it, and its SAS exception code.
 
 Effects and clearing follow Mississippi 8-2.8, New York 5317.26 and AGCO 6.1.1; SAS codes are those of
-general-poll exceptions.
+exceptions in the reply to a general poll.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 
 class EventEffect(StrEnum):
-    """Effect of a significant event on the machine."""
+    """The effect of a significant event on the machine."""
 
     #: The entry is only logged.
     LOG = "log"
@@ -28,20 +28,20 @@ class EventEffect(StrEnum):
     OUT_OF_SERVICE = "out_of_service"
     """No new game starts and no money is accepted; amounts owed are still paid."""
     LOCK = "lock"
-    """Play waits for a person, but nothing is wrong."""
+    """Play waits until a person has acted, but nothing is wrong."""
 
 
 class ClearCondition(StrEnum):
-    """The person or condition that clears a significant event."""
+    """What clears a significant event: a person or a condition."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""
     ITSELF = "itself"
-    """Cleared when its cause ends."""
+    """The event is cleared automatically when its cause ends."""
     ATTENDANT = "attendant"
     TECHNICIAN = "technician"
     RULING = "ruling"
-    """Cleared when a person has decided the disputed amount."""
+    """The event is cleared when a person has decided the disputed amount."""
     MEMORY_CLEAR = "memory_clear"
 
 
@@ -56,7 +56,7 @@ class Significance:
 
 
 def find_significance_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
-    """Return the significance of the first pattern in a table that matches a subject, or None."""
+    """Return the significance under the first pattern in a table that matches a subject; None if none matches."""
     return next(
         (significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None
     )

@@ -8,7 +8,7 @@ from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED, ActiveFault, Fau
 
 
 def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
-    """Record that a fault is active, until it is cleared. If it is already active, do nothing."""
+    """Record that the fault ``code`` is active, until it is cleared. If it is already active, do nothing."""
     if code in machine.active_faults:
         return
     properties = get_fault_definition(code)
@@ -27,7 +27,10 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 
 def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
-    """Clear a fault whose cause has ended. A fault that a person must clear stays active."""
+    """Clear the fault ``code``, whose cause has ended.
+
+    If only a person may clear it, it stays active.
+    """
     active_fault = machine.active_faults.get(code)
     if active_fault is None or active_fault["cleared_by"] != "self":
         return
@@ -49,8 +52,8 @@ def is_device_disabled_by_fault(machine: Machine, kind: str) -> bool:
 
 
 def raise_or_clear_fault(machine: Machine, code: str, why: str) -> None:
-    """Raise a fault with the details ``why``, or clear it if ``why`` is empty.
+    """If ``why`` is not empty, raise the fault ``code`` with these details; otherwise clear it.
 
-    This is for faults that the machine detects, and clears, by itself.
+    This is for faults that the machine itself detects and clears.
     """
     (raise_fault if why else clear_fault)(machine, code, detail=why)

@@ -1,10 +1,10 @@
-"""Named sets of states, and the priority of states when the memory implies several.
+"""Named sets of machine states, and the priority of states when the memory implies several.
 
-A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
-door is open) are accepted in :data:`STATES_AFTER_BOOT`: rejecting a fact would lose money or hide it from the audit.
-``NextState.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
-:class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
-previous state needs to be stored.
+A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a door
+is open) are accepted in :data:`STATES_AFTER_BOOT`: rejecting a fact would lose money or hide it from the audit.
+``NextState.DERIVED`` is the state with the highest priority (:data:`STATES_BY_URGENCY`) that the memory implies
+(:class:`egm.kernel.rules.DerivedState`). A restart, a closed door and a cleared tilt all lead to that state, so
+no previous state needs to be stored.
 """
 
 from collections.abc import Mapping

@@ -47,7 +47,7 @@ class ClockDoubtReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockEvidence:
-    """The evidence for or against a clock.
+    """The evidence from which it is judged whether the clock is right.
 
     ``shown_time`` is the time that the clock shows.
     """
@@ -78,7 +78,7 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
 
 
 class Timekeeper:
-    """The assessment of one machine's clock since start-up: whether it can be trusted, and the best known time."""
+    """Judges during one run of the machine whether its clock can be trusted, and returns the best known time."""
 
     def __init__(
         self, clock: Clock, last_trusted_time: datetime | None = None, *, was_set_unconfirmed: bool = False
@@ -146,11 +146,14 @@ class Timekeeper:
 
     @property
     def _read_limited_clock(self) -> datetime:
-        """Return the clock's time, limited so that date arithmetic cannot overflow."""
+        """Return the clock's time, moved into the range in which date arithmetic cannot overflow."""
         return min(self._clock.now(), LATEST_TIME)
 
     def confirm_time(self) -> None:
-        """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
+        """Accept the clock's current time as right.
+
+        This is called if staff confirm the time, or if no evidence is against it.
+        """
         self._last_trusted_time, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
         self._running, self._was_set_unconfirmed = True, False
 
@@ -161,7 +164,7 @@ class Timekeeper:
 
 
 def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
-    """Create the timekeeper from a journal's last entry's time and its unresolved doubt about the clock, if any."""
+    """Create the timekeeper from the journal: the time of its last entry, and a stored doubt about the clock."""
     recorded_doubt: Any = journal.state(CLOCK_STATE_KEY)
     if recorded_doubt is not None:
         last_good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None

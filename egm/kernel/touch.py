@@ -1,8 +1,8 @@
 """Touch-screen calibration: an integer affine map from detected to true touch positions.
 
-Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of it. A
-person touches the centre of each of :data:`CALIBRATION_CROSSES` in turn. The map is fitted exactly to all but the
-last by least squares, and must then place the last touch on its cross.
+Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of the
+picture. A person touches the centre of each of :data:`CALIBRATION_CROSSES` in turn. The map is fitted by least
+squares to all touches but the last, and must then map the last touch to its cross.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,14 @@ _TOUCH_COORDINATE_MAX: Final = 4 * COORDINATE_UNIT
 
 
 class CalibrationError(OperatorError):
-    """The error that no calibration can be computed from a person's touches; the text says why."""
+    """Error: no calibration can be computed from a person's touches. The text says why."""
 
 
 def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
-    """Return the calibration map fitted to the touches of :data:`CALIBRATION_CROSSES`. Raises CalibrationError."""
+    """Return the calibration map for a person's touches of :data:`CALIBRATION_CROSSES`, in this order.
+
+    Raises CalibrationError.
+    """
     if len(touches) != len(CALIBRATION_CROSSES) or any(
         not -_TOUCH_COORDINATE_MAX <= value <= _TOUCH_COORDINATE_MAX for place in touches for value in place
     ):
@@ -59,7 +62,10 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
 
 
 def calibrate_touch(matrix: Matrix, x: int, y: int) -> TouchPoint:
-    """Return the true position of a detected touch; the detected position itself if the map ``matrix`` is empty."""
+    """Return the true position of a touch detected at ``x``, ``y``.
+
+    If the map ``matrix`` is empty, return the detected position.
+    """
     if not matrix:
         return x, y
     a, b, c, d, e, f = matrix
@@ -67,7 +73,10 @@ def calibrate_touch(matrix: Matrix, x: int, y: int) -> TouchPoint:
 
 
 def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fraction]:
-    """Solve three linear equations by Cramer's rule. Raises CalibrationError if there is no single solution."""
+    """Return the solution of three linear equations, by Cramer's rule.
+
+    Raises CalibrationError if there is no single solution.
+    """
     determinant = _compute_determinant(matrix)
     if determinant == 0:
         raise CalibrationError("the touches lie on one line")
