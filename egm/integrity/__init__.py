@@ -1,1 +1,1 @@
-"""Integrity: what stops play and who may restart it: doors, faults, generator, clock, memory, software."""
+"""Integrity: what stops play, and who may let it resume: doors, faults, generator, clock, memory, software."""

@@ -1,6 +1,6 @@
 """Trust in the clock: a recorded doubt survives a power loss, until the clock is right or staff confirm it.
 
-:mod:`egm.kernel.timekeeping` decides whether the clock is trusted.
+:mod:`egm.kernel.timekeeping` decides whether the clock is trusted; this module records the result.
 """
 
 from typing import Final
@@ -26,10 +26,10 @@ CLOCK_DOUBTED_FAULT: Final = "clock_doubted"
 
 
 def record_clock_trust(machine: Machine) -> None:
-    """Check whether the clock can be trusted, and record a change of the result in the journal.
+    """Check whether the clock can be trusted; if the result has changed, record it in the journal.
 
-    At start-up this happens before anything else is recorded. The last time known to be right is stored with
-    a doubt, because later entries carry the doubtful time.
+    At start-up this happens before anything else is recorded. Together with a doubt, the last time known to be
+    right is stored, because later entries carry the doubtful time.
     """
     doubt, recorded_doubt = machine.timekeeper.check_clock(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
@@ -66,7 +66,7 @@ def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
-    """Trust the clock from now on, and record that staff have confirmed its date."""
+    """Trust the clock from now on, and record that staff have confirmed its date by a form."""
     recorded_doubt, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
     machine.timekeeper.confirm_time()
     machine.post(

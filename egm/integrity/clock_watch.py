@@ -43,7 +43,10 @@ class ClockWatch:
             await asyncio.sleep(_CHECK_SECONDS)
 
     def check_clock(self) -> None:
-        """Record a jump of the clock since the last check, and raise or clear the fault of a doubted clock."""
+        """Record it if the clock was set since the last check.
+
+        Also raise or clear the fault that the clock is not trusted.
+        """
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
         expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
@@ -67,5 +70,5 @@ class ClockWatch:
 
 
 def create_clock_watch(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the clock watch of the machine."""
+    """Return the clock watch, which every machine has."""
     return (ClockWatch(context),)

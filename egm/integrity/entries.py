@@ -21,16 +21,19 @@ from meters import Mark
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfService:
-    """Why the machine took itself out of service: a failed self-test or generator."""
+    """The stored reason why the machine took itself out of service: a failed self-test or generator."""
 
     cause: Literal["self_test", "chance"]
-    """The part that failed: the self-test, or the random number generator."""
+    """Which of the two failed: ``self_test``, or ``chance`` for the random number generator."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSoftware:
-    """The installed software as its manufacturer signed it. ``components`` are the components' short digests."""
+    """The stored description of the installed software, as its manufacturer signed it.
+
+    ``components`` has the short digest of each component, by name.
+    """
 
     version: str
     signer: str
@@ -39,7 +42,7 @@ class InstalledSoftware:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedBy:
-    """The cabinet file that staff signed last: its digest, who signed it, and when."""
+    """The stored signature of the cabinet file that staff signed last: its digest, who signed it, and when."""
 
     digest: Digest
     """The SHA-256 digest of the signed cabinet file."""
@@ -82,7 +85,7 @@ class ServiceDisabled:
     """A host, a link or an operator took the machine out of service."""
 
     source: NonBlankText
-    """The host, link or operator function that holds the machine out of service."""
+    """The host, link or operator function that disables the machine."""
     reason: str
     since: Time
 
@@ -92,10 +95,10 @@ class ServiceEnabled:
     """A host, link or operator ended its disabling of the machine; staff are named if they did it by a form."""
 
     source: NonBlankText
-    """The host, link or operator function that had disabled the machine (as in ``service.disabled``)."""
+    """The host, link or operator function that had disabled the machine."""
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
-    """The form that returned the machine to service, or null if the source did it by itself."""
+    """The form with which staff returned the machine to service, or null if the source did it by itself."""
     person: Staff | None = omit_if_default(None)
     persons: Persons | None = omit_if_default(None)
 
@@ -171,7 +174,7 @@ class FaultsSettled(ByPersons):
     codes: tuple[NonBlankText, ...]
     """The codes of the cleared faults."""
     finding: NonBlankText
-    """The cause that the technician found."""
+    """The cause that the technician found, in their own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,10 +270,10 @@ class ClockDoubted:
     """The clock is not trusted."""
 
     reason: ClockDoubtReason = field(metadata=stored_as("why"))
-    """The evidence against the clock.
+    """The reason for the doubt.
 
-    It shows a time before the software was built, before the last time known to be right, or long after it;
-    or it was set while the machine ran.
+    The clock shows a time before the software was built, before the last time known to be right, or long after
+    that time; or it was set while the machine ran.
     """
     last_trusted_time: str = field(metadata=stored_as("good"))
     """The last time known to be right, or empty if there never was one."""
@@ -295,7 +298,7 @@ class ClockConfirmed(ByPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNoted:
-    """A replaced medium has been recorded as a fault, so its mark in the memory is removed."""
+    """The machine has raised a fault about a replaced medium, and removed the journal's note of the replacement."""
 
     detail: str
 
@@ -346,7 +349,7 @@ class HardMetersExchanged(ByPersons):
     readings: NonBlankText
     """The readings of the hard meters after the exchange, as the technician entered them."""
     offsets_before: tuple[int, ...] = field(metadata=stored_as("before"))
-    """Each hard meter's offset until the exchange: electronic meter less hard meter, in pulses."""
+    """For each hard meter, electronic meter less hard meter in pulses, as it was until the exchange."""
 
 
 HARD_METERS_FITTED: Final = EntryDeclaration(
@@ -366,19 +369,19 @@ HARD_METERS_EXCHANGED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- software, cabinet file
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareCheckRequested:
-    """A member of staff requested an examination of the software."""
+    """A member of staff requested a verification of the software."""
 
     person: Staff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareVerified:
-    """A verification found every software file as signed."""
+    """A verification of the software found every file as signed."""
 
     version: str
     """The release of the verified software, as signed."""
     occasion: str = field(metadata=stored_as("when"))
-    """The occasion of the examination, such as the start of the machine."""
+    """The occasion of the verification, such as the start of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,21 +391,21 @@ class SoftwareDiffers:
     differences: tuple[str, ...] = field(metadata=stored_as("trouble"))
     """The files that differ, and how."""
     occasion: str = field(metadata=stored_as("when"))
-    """The occasion of the examination, such as the start of the machine."""
+    """The occasion of the verification, such as the start of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareChanged:
-    """Other software is installed than at the last start."""
+    """The installed software differs from the software at the last start."""
 
     version: tuple[str, str]
-    """The release before and after; empty if the software is not signed."""
+    """The release before and after the change; empty if the software is not signed."""
     signer: tuple[str, str]
-    """The signer before and after; empty if the software is not signed."""
+    """The signer before and after the change; empty if the software is not signed."""
     reason: str
-    """The reason of the release, as its signer stated it."""
+    """The manufacturer's reason for the new release."""
     components: Mapping[str, tuple[str, str]]
-    """The digest before and after of each component that changed; empty if it was absent."""
+    """For each component that changed, its digest before and after; empty if the component was absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,9 +414,9 @@ class CabinetSigned(SignedBy):
 
     reason: NonBlankText
     previous_digest: str = field(metadata=stored_as("before"))
-    """The digest of the file signed before, or empty."""
+    """The digest of the cabinet file that was signed before, or empty if none was."""
     text: NonBlankText
-    """The signed text."""
+    """The text of the signed cabinet file."""
 
 
 SOFTWARE_CHECK: Final = EntryDeclaration(

@@ -10,7 +10,10 @@ from egm.staff.events import FilledForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReady:
-    """Event: the machine has started and read its memory; the version of its software, and its profile."""
+    """Payload of the event that the machine has started and read its memory.
+
+    It has the version of the software and the profile.
+    """
 
     version: str | None = None
     profile: str | None = None
@@ -18,21 +21,24 @@ class MemoryReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestResult:
-    """Event: the self-test has passed; ``games`` are the digests of the installed games, by game id."""
+    """Payload of the event that the self-test has passed; ``games`` has the digest of each installed game, by id."""
 
     games: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestFailure:
-    """Event: the self-test or the random number generator has failed, and how."""
+    """Payload of the event that the self-test or the random number generator has failed, and how."""
 
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChange:
-    """Event: a door of the machine was opened or closed; ``unattended`` if that happened while the machine was off."""
+    """Payload of the event that a door was opened or closed.
+
+    ``unattended`` says that this happened while the machine was off.
+    """
 
     door: str
     unattended: bool | None = None
@@ -40,7 +46,7 @@ class DoorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisablingRequest(FilledForm):
-    """Event: a host, a link or an operator (``source``) disables the machine, and why."""
+    """Payload of the event that a host, a link or an operator (``source``) disables the machine, and why."""
 
     source: str
     reason: str
@@ -48,7 +54,7 @@ class DisablingRequest(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnablingRequest(FilledForm):
-    """Event: the source of an earlier :class:`DisablingRequest` enables the machine again."""
+    """Payload of the event that the ``source`` of a :class:`DisablingRequest` enables the machine again."""
 
     source: str
     reason: str | None = None
@@ -56,28 +62,28 @@ class EnablingRequest(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultsForm(FilledForm):
-    """A technician's form: what they found, to clear faults."""
+    """A technician's form to clear faults; it states the cause that they found."""
 
     finding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockForm(FilledForm):
-    """A form that confirms the clock, with the date as YYYYMMDD."""
+    """A form with which staff confirm that the clock is right; it has the date as YYYYMMDD."""
 
     date: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureForm(FilledForm):
-    """A form that signs the cabinet file in use, with the reason."""
+    """A form with which staff sign the cabinet file in use; it has the reason."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountersForm(FilledForm):
-    """A form that reports exchanged hard meters, with what the meters show after the exchange."""
+    """A form about exchanged hard meters; it has what each hard meter shows after the exchange."""
 
     reason: str = ""
     readings: str = ""

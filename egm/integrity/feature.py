@@ -26,8 +26,8 @@ from egm.record_fields import Positive
 def _is_out_of_service(machine: Machine) -> bool:
     """Return whether the machine is out of service.
 
-    The reason is its own (self-test or generator), a host or operator that disables it, or a fault that takes
-    the machine out of service.
+    The self-test or the generator has failed, a host, link or operator disables the machine, or a fault takes
+    it out of service.
     """
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None

@@ -1,4 +1,4 @@
-"""Staff forms: out of service and back, clearing faults, clock, software, cabinet file, exchanged hard meters."""
+"""Staff forms: taking the machine out of service and back, faults, clock, software, cabinet file, hard meters."""
 
 from typing import Final
 

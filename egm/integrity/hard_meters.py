@@ -1,9 +1,9 @@
 """Hard meters: the electromechanical counters follow the electronic meters, in pulses (D-20; FR68-11).
 
-The number of pulses still to give is not stored. It is the electronic meter, in pulses, less the count that
-the board reports, so no pulse is lost or given twice, whether the machine or the board loses its power. When
-the counters are first seen, the difference between electronic meter and counter is stored in the journal as
-an offset, and they count on from there.
+The number of pulses still to be given is not stored. It is the electronic meter, in pulses, less the offset and
+the count that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses
+its power. When the counters are first detected, the difference between electronic meter and counter is stored
+in the journal as the offset.
 """
 
 import asyncio
@@ -46,7 +46,10 @@ class HardMeterService:
         self._news.set()
 
     def send_totals(self) -> bool:
-        """Send the I/O board its counters' totals; return False while it has not reported the counters yet."""
+        """Send the I/O board the total that each counter should show.
+
+        Return False, and send nothing, while the board has not reported its counters yet.
+        """
         counter_pulses = self._board.hard_meters_counted
         if counter_pulses is None:
             return False
@@ -64,7 +67,7 @@ class HardMeterService:
         return True
 
     def _count_due_pulses(self) -> list[int]:
-        """Return the electronic meters' values in whole pulses, in the order of the hard meters.
+        """Return the electronic meters' values in whole pulses, one for each hard meter, in their order.
 
         A remainder of less than a pulse stays in the electronic meter until it makes a whole one.
         """

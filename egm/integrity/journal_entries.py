@@ -16,7 +16,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedCheckpoint:
-    """The machine has signed the sums of the journal's accounts and meters up to this entry."""
+    """The machine has signed the journal's sums up to this entry: accounts, meters and state."""
 
     ledger: Mapping[str, JSON]
     """The sums of all accounts and meters."""
@@ -37,12 +37,12 @@ class ArchivedSegment:
     head_hash: Digest = field(metadata=stored_as("head"))
     """The hash of the last archived entry."""
     segment_digest: Digest = field(metadata=stored_as("segment"))
-    """The digest of the segment's file."""
+    """The SHA-256 that identifies the segment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEvent:
-    """The journal found something about its media, copies or archive, and has repaired what it could."""
+    """The journal found a problem of its media, copies or archive, and has repaired what it could."""
 
     code: Literal[
         "memory.repaired",
@@ -54,9 +54,9 @@ class MemoryEvent:
         "memory.archive_delayed",
         "memory.archive_damaged",
     ]
-    """The code of the finding; the texts of faults explain each code."""
+    """The code of the problem; the texts of faults explain each code."""
     location: str = field(metadata=stored_as("where"))
-    """The medium, copy or file that the finding concerns."""
+    """The medium, copy or file that has the problem."""
     reason: str = field(metadata=stored_as("why"))
 
 

@@ -15,11 +15,11 @@ class IntegrityKey(Key):
     DISABLED = "disabled:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix of the reasons why the machine is disabled: one key per host, link or operator function."""
     HARD_METERS = "hard_meters", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """Electronic meter less hard meter when the hard meters were first seen, in pulses, for each hard meter."""
+    """For each hard meter, electronic meter less hard meter in pulses, when the hard meters were first detected."""
     ARCHIVE = "journal.archive", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """How far the journal is archived (:class:`meters.archive.ArchiveEnd`); written by the journal itself."""
+    """Where the journal's archive ends (:class:`meters.archive.ArchiveEnd`); the journal itself writes it."""
     MEDIUM_REPLACED = "memory.medium_replaced", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """Set by the journal if a medium was replaced, until the machine has raised a fault about it."""
+    """Which medium was replaced: the journal sets this, and the machine removes it once it has raised a fault."""
     SOFTWARE = "software", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The installed software by component, as signed by its manufacturer."""
     CABINET = "cabinet_file", ClearAction.IDENTITY, KeyOwner.MACHINE

@@ -1,4 +1,4 @@
-"""Lock-ups: doors, faults, a failed self-test or generator stop play until the cause and staff allow it."""
+"""Lock-ups: doors, faults, and a failed self-test or generator stop play until staff have dealt with them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +56,10 @@ from rng import RandomService, ReseedNotAllowed, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def door_was_open(machine: Machine, event: Event) -> bool:
-    """Return whether the door named in the event is recorded as open; a repeated close changes nothing."""
+    """Return whether the door named in the event is recorded as open.
+
+    If it is not, a close of that door changes nothing.
+    """
     return event.read_payload(DoorChange).door in machine.open_doors
 
 
@@ -64,7 +67,7 @@ def door_was_open(machine: Machine, event: Event) -> bool:
 def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
     """Return whether the machine is out of service because its self-test or random number generator failed.
 
-    A host or operator that disables the machine does not count.
+    Being disabled by a host or operator does not count.
     """
     return machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
@@ -73,8 +76,8 @@ def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
 def record_power_up(machine: Machine, event: Event) -> None:
     """Record that the machine has started: number of the start, software release, venue's gaming day.
 
-    The first position records this for all. Each position records the terms of its residual credit if they
-    have changed.
+    Position 1 records this for the machine. Each position records the terms of its residual credit (what
+    happens to credit too small to be played) if they have changed.
     """
     terms = find_changed_residual_terms(machine)
     if machine.position.number > 1:
@@ -97,7 +100,10 @@ def record_power_up(machine: Machine, event: Event) -> None:
 
 
 def record_self_test(machine: Machine, event: Event) -> None:
-    """Record a passed self-test; it clears an earlier self-test failure, never a failure of the generator."""
+    """Record a passed self-test.
+
+    It ends being out of service after a failed self-test, but not after a failed generator.
+    """
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
     if machine.position.number > 1:
@@ -125,9 +131,9 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
 
 def list_disabling_sources(machine: Machine) -> dict[str, object]:
-    """Return which hosts, links or operator functions disable the machine.
+    """Return which hosts, links or operator functions disable the machine, by name.
 
-    The values are the stored reason and since when, by source.
+    Each value is the stored record of the reason and the time.
     """
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): record for key, record in states}
@@ -151,7 +157,10 @@ def disable_for_source(machine: Machine, event: Event) -> None:
 
 
 def enable_for_source(machine: Machine, event: Event) -> None:
-    """End the disabling of the machine by one source, which must be the one that disabled it."""
+    """Record that the source named in the event no longer disables the machine.
+
+    Other sources may still do so.
+    """
     enabled = event.read_payload(EnablingRequest)
     if enabled.source not in list_disabling_sources(machine):
         return
@@ -170,10 +179,10 @@ def enable_for_source(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- doors
 def record_door_opened(machine: Machine, event: Event) -> None:
-    """Record and count an opened door; a repeat changes nothing.
+    """Record and count that a door was opened; if it is recorded as open already, do nothing.
 
-    Access to the logic area, with the power on or off, is always followed up: the machine stays locked after
-    the door is closed, until an attendant has cleared it (NZ 1.18.2; Annex E).
+    After access to the logic area, with the power on or off, the machine stays locked when the door is closed
+    again, until an attendant has cleared the fault (NZ 1.18.2; Annex E).
     """
     change = event.read_payload(DoorChange)
     door = change.door
@@ -228,7 +237,7 @@ _MONEY_NOTICE_CODES: Final = frozenset(
 def record_fault(machine: Machine, event: Event) -> None:
     """Record that a fault is active until it is cleared.
 
-    A device's report that its housing is open also counts as a door opening.
+    A device's report that its housing is open is also counted as a door opening.
     """
     fault = event.read_payload(FaultChange)
     code = fault.code
@@ -245,9 +254,9 @@ def record_fault(machine: Machine, event: Event) -> None:
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
-    """Clear a fault whose cause has gone, unless staff must clear it.
+    """Clear a fault whose cause has ended, unless staff must clear it.
 
-    A notice informs the player of what happened to money that the faulty device held.
+    If the faulty device held money of the player, a notice says what happened to it.
     """
     fault = event.read_payload(FaultChange)
     code = fault.code
@@ -278,18 +287,18 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorFactory:
-    """The machine's function that instantiates a new random number generator.
+    """The machine's function that creates a new random number generator.
 
-    It raises RngError if the generator's self-tests fail again.
+    It raises RngError if the self-tests of the new generator fail.
     """
 
     create_generator: Callable[[], RandomService]
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
-    """Replace a failed random number generator by a new one, at the order of authorised staff.
+    """Replace a failed random number generator by a new one, by order of authorised staff.
 
-    A failed generator can be recovered in no other way.
+    This is the only way to recover from the failure.
     """
     try:
         machine.random_service = machine.component(GeneratorFactory).create_generator()

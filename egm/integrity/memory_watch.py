@@ -1,8 +1,8 @@
-"""Watch of the journal's storage media: one that is missing, replaced or full takes the machine out of service.
+"""Watch of the journal's storage media: a missing, replaced or full medium takes the machine out of service.
 
-With only one of its two media, the next fault could lose money, so nothing new is started: no game, no money
-in. Amounts owed are paid, and recorded on the remaining medium; a game in progress is finished. Service
-resumes automatically when the cause is gone, but a replaced medium needs a technician first.
+With only one of its two media, the next failure could lose money, so nothing new is started: no game, no money
+in. Amounts owed are paid, and recorded on the medium that works; a game in progress is finished. The machine
+returns to service automatically when the cause has ended, but a replaced medium needs a technician first.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class MemoryWatch:
                 continue
 
     def process_change(self, _: Snapshot) -> None:
-        """Request a check of the storage media if a missing, replaced or full one has no fault yet."""
+        """Request a check of the storage media if one is missing, replaced or full and has no fault yet."""
         if self._find_causes().keys() - self._machine.active_faults.keys():
             self._requested.set()
 
@@ -69,7 +69,7 @@ class MemoryWatch:
             self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
-        """Return why faults of the storage media apply now: fault code -> details."""
+        """Return, by fault code, the details of each fault that the storage media must have now."""
         journal = self._machine.journal
         causes = {
             MEDIUM_MISSING_FAULT: journal.second_medium_error,

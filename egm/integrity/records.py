@@ -1,4 +1,4 @@
-"""The stored record of a host, a link or an operator that holds the machine out of service."""
+"""The stored record of why a host, a link or an operator disables the machine."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from egm.record_fields import Time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisablingRecord:
-    """Why a host, a link or an operator holds the machine out of service, and since when."""
+    """Why a host, a link or an operator disables the machine, and since when."""
 
     reason: str
     since: Time

@@ -1,4 +1,4 @@
-"""State-table rules of integrity: doors, faults, the generator, and who disables the machine."""
+"""State-table rules of integrity: doors, faults, the generator, and who may disable and enable the machine."""
 
 from typing import Final
 

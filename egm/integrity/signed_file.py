@@ -1,10 +1,10 @@
-"""Signed cabinet file: a machine with a signed cabinet file refuses to play with a file that is not signed.
+"""The signature of the cabinet file: once it was signed, the machine plays only with a cabinet file that is signed.
 
-The journal stores the digest of the file signed last, its text and who signed it. If the file differs at the
-start, the machine stops until the file is restored or signed: at the machine by the form, or earlier at a
-terminal (``egm cabinet sign``). The terminal's signature is stored next to the journal, authenticated with
-the machine's key, until the machine accepts it. Neither is accepted while money or a game of a player is on
-the machine. If no file was ever signed, nothing is checked.
+The journal stores the digest and text of the file signed last, and who signed it. If the file in use differs at
+the start, the machine stops until the file is restored or signed: at the machine by a form, or before the start
+at a terminal (``egm cabinet sign``). The terminal's signature is a file next to the journal, authenticated with
+the machine's key, until the machine accepts it. No signature is accepted while the machine has money or a game
+of a player. If no file was ever signed, nothing is checked.
 """
 
 import hashlib
@@ -36,12 +36,12 @@ from meters.storage import DiskStorage
 CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
 """The code of the fault that is active while the cabinet file in use is not the one signed last.
 
-It is cleared when that file is restored or the one in use is signed.
+It is cleared when the signed file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
 CABINET_SIGNED_KIND: Final = CABINET_SIGNED.kind
 CABINET_TEXT_FIELD: Final = "cabinet_text"
-"""Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
+"""The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear."""
 #: The signature's file name in the state folder.
 SIGNATURE_FILE_NAME: Final = "cabinet.signature"
 #: Included in the HMAC of a signature, so that it is valid for a cabinet file only.
@@ -50,7 +50,7 @@ _SEAL_PURPOSE: Final = b"cabinet file"
 
 @dataclass(frozen=True, slots=True)
 class CabinetFileSignature:
-    """A signature of a cabinet file; ``digest`` is the SHA-256 of the file's bytes, ``at`` ISO 8601 UTC."""
+    """A signature of a cabinet file: the file's SHA-256, who signed it, why, and when (``at``, ISO 8601 UTC)."""
 
     digest: str
     persons: tuple[str, ...]
@@ -59,9 +59,9 @@ class CabinetFileSignature:
 
     @classmethod
     def read(cls, path: Path) -> "tuple[Self, bool] | None":
-        """Return the cabinet file's signature in a state folder, and whether this machine's key authenticates it.
+        """Return the signature in the file ``path``, and whether this machine's key authenticates it.
 
-        Return None if there is no signature. Raises OperatorError if the file is not a signature.
+        Return None if there is no such file. Raises OperatorError if the file is not a signature.
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -78,7 +78,10 @@ class CabinetFileSignature:
         return signature, bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
 
     def write(self, path: Path) -> None:
-        """Write the signature to a file, authenticated with the machine's key if there is one yet. Raises OSError."""
+        """Write the signature to a file.
+
+        It is authenticated with the machine's key, if the machine has one already. Raises OSError.
+        """
         replace_private(path, json.dumps({**asdict(self), "seal": self._seal(path.parent)}))
 
     def _seal(self, folder: Path) -> str:
@@ -94,7 +97,7 @@ class CabinetFileSignature:
 
 @dataclass(frozen=True, slots=True)
 class SignedFile:
-    """The cabinet file that persons signed last: its text, and by whom."""
+    """The cabinet file that staff signed last: its text, its digest, and who signed it."""
 
     text: str
     digest: str
@@ -102,7 +105,10 @@ class SignedFile:
 
 
 def find_last_signed_file(journal: JournalView) -> SignedFile | None:
-    """Return the cabinet file signed last, even before an authorised memory clear; None if none ever was."""
+    """Return the cabinet file signed last, or None if none was ever signed.
+
+    A file signed before an authorised memory clear counts.
+    """
     entry = next(journal.entries((CABINET_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
     signature = journal.state(IntegrityKey.CABINET)
     text = (
@@ -135,9 +141,10 @@ def compute_digest(text: str) -> str:
 
 
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
-    """Check at start-up that the cabinet file in use is the signed one.
+    """Check at start-up that the cabinet file in use is the one signed last; otherwise raise a fault.
 
-    A signature that waits next to the journal is accepted if possible; otherwise a fault is raised.
+    If a signature file of the terminal is in ``folder`` (the state folder) and fits the file, it is accepted
+    first if possible.
     """
     machine.install(CabinetFileInUse(file.text))
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
@@ -173,10 +180,10 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
 
 
 def _find_reason_not_accepted(machine: Machine, signed: CabinetFileSignature, *, changes: bool) -> str:
-    """Return why a waiting signature of the cabinet file is not accepted now, or an empty string.
+    """Return why the terminal's signature of the cabinet file is not accepted now, or "" if it is.
 
-    ``changes`` is whether the file differs from the one signed last. If not, it was only restored, and money
-    on the machine does not matter.
+    ``changes`` says whether the file differs from the one signed last. If it does not, it was only restored,
+    and then money on the machine does not prevent the signature.
     """
     roster = machine.component(Roster)
     people = [roster.get(number) for number in signed.persons]

@@ -1,10 +1,10 @@
 """Software verification against the signed manifest: at start, after a door closes, periodically (A-12..16).
 
-The check raises two faults. ``software_differs`` names the files that are not as signed, and ends with its
-cause. ``software_check`` is raised with it and stays until a technician has cleared it: the machine plays
-again only when the files are right and an authorised person has confirmed it. The installed software is
-stored in the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start is recorded component by
-component. A cabinet file that pins a different key, or no longer any, also needs a technician.
+It raises two faults. ``software_differs`` names the files that are not as signed; it ends when they are.
+``software_check`` is raised together with it and stays until a technician clears it. So the machine plays again
+only when the files are right and an authorised person has confirmed that. The installed software is stored in
+the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start is recorded component by component.
+If the cabinet file names a different public key than before, or none any more, a technician is needed as well.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _FILE_NAMES_SHOWN_MAX: Final = 3
 
 
 class SoftwareVerifier:
-    """The verification of one machine's software against its manifest; it raises or clears the faults."""
+    """Verifies one machine's software against its manifest, and raises and clears the faults about it."""
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
@@ -65,7 +65,10 @@ class SoftwareVerifier:
         self._record_findings(findings, "start")
 
     async def verify_again(self, why: str) -> None:
-        """Verify the software again, in a separate process; ``why`` names the occasion, such as a closed door."""
+        """Verify the software again, in a separate process.
+
+        ``why`` names the occasion, such as a closed door.
+        """
         pinned = self._file.software
         if pinned is None:
             return
@@ -76,7 +79,10 @@ class SoftwareVerifier:
         self._record_findings(findings, why)
 
     def _record_findings(self, findings: VerificationFindings, reason: str) -> None:
-        """Record the result of a verification of the software, and raise or clear its faults."""
+        """Record the result of a verification of the software, and raise or clear its faults.
+
+        ``reason`` names the occasion of the verification.
+        """
         active_fault = self._machine.active_faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
@@ -99,7 +105,10 @@ class SoftwareVerifier:
     def _record_installed_changes(
         self, last_installed: InstalledSoftware | None, findings: VerificationFindings | None
     ) -> None:
-        """Record changes of the installed software since the last start (A-16); a new signer needs a technician."""
+        """Record how the installed software has changed since the last start (A-16).
+
+        If the signer has changed, a technician must confirm it.
+        """
         installed = InstalledSoftware(
             version="" if findings is None else findings.version,
             signer="" if findings is None else findings.signer,
@@ -131,7 +140,7 @@ def _format_file_names(names: tuple[str, ...]) -> str:
 def compare_digests(
     old_digests: Mapping[str, str], new_digests: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
-    """Return the digests before and after of each software component that was added, removed or changed.
+    """Return (old digest, new digest) of each software component that was added, removed or changed, by name.
 
     The digest of an absent component is empty.
     """
@@ -181,5 +190,5 @@ class SoftwareReverification:
 
 
 def create_reverification(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the reverification service if the cabinet file pins a manifest."""
+    """Return the reverification service if the cabinet file names a signed manifest."""
     return () if context.cabinet_file.software is None else (SoftwareReverification(context),)

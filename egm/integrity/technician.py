@@ -23,10 +23,10 @@ from egm.staff.desk import find_actor
 SOFTWARE_DIFFERS_FAULT: Final = "software_differs"
 """The code of the fault that is active while software files are not as signed."""
 SOFTWARE_CHECK: Final = "software_check"
-"""The code of the fault that is active, after software files differed, until a technician clears it."""
+"""The code of the fault that is raised when software files differ, and stays until a technician clears it."""
 
 _FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
-"""The codes of faults that no technician may clear: only a ruling (dispute decision) of staff ends them."""
+"""The codes of faults that no technician may clear: they end when staff decide on the disputed amount."""
 
 
 def _list_clearable_faults(machine: Machine) -> list[str]:
@@ -48,7 +48,7 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
 class SoftwareCheckRequester:
     """The machine's function that requests a verification of its software.
 
-    ``request`` is None for a machine without a signed manifest.
+    ``request`` is None if the machine has no signed manifest.
     """
 
     request: Callable[[], None] | None = None
@@ -57,12 +57,12 @@ class SoftwareCheckRequester:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("technician_is_needed")
 def technician_can_clear_fault(machine: Machine, _: Event) -> bool:
-    """Return whether a fault can be cleared by a technician now."""
+    """Return whether there is a fault that a technician may clear now."""
     return bool(_list_clearable_faults(machine))
 
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
-    """Return whether there is a signed manifest to compare the software with."""
+    """Return whether the machine has a signed manifest with which its software can be compared."""
     return machine.component(SoftwareCheckRequester).request is not None
 
 
@@ -73,7 +73,7 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
-    """Clear the faults whose cause the technician has found, and record the finding."""
+    """Clear the faults whose cause the technician has found, and record that cause."""
     codes, form = _list_clearable_faults(machine), event.read_payload(FaultsForm)
     machine.post(
         FAULTS_SETTLED,
@@ -98,7 +98,7 @@ def verify_software(machine: Machine, event: Event) -> None:
 def refit_hard_meters(machine: Machine, event: Event) -> None:
     """Record that the I/O board or its hard meters were exchanged (D-20).
 
-    The hard meters count on from their present values. Pulses still owed to the old ones are not given to the
+    The new hard meters count on from what they show now. Pulses still owed to the old ones are not given to the
     new ones; the electronic meters contain them.
     """
     form = event.read_payload(CountersForm)

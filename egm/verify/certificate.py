@@ -1,9 +1,9 @@
-"""A game's certificate: the bundle signed by ``egm certify``, read by the machine that is to offer the game.
+"""A game's certificate: the folder that ``egm certify`` writes and signs, read by the machine that offers the game.
 
-``manifest.json`` lists every file of the bundle with its SHA-256, the game with the digest of its definition,
-the jurisdiction, the lowest return and the date; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
-bytes. The cabinet file (``machine.certifier``) names the trusted key: the key in the bundle itself proves
-nothing.
+In the folder (the bundle), ``manifest.json`` lists every file with its SHA-256, the game with the digest of its
+definition, the jurisdiction, the lowest return and the date; ``manifest.sig`` is the Ed25519 signature (RFC
+8032) of its bytes. The cabinet file (``machine.certifier``) contains the trusted key: the key in the bundle
+itself proves nothing.
 """
 
 import hashlib
@@ -29,18 +29,18 @@ BUNDLE_SIGNER_NAME: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """The certification bundle or key is not valid; the text says which file and why."""
+    """Error: a certification bundle or its key is not valid. The text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A manufacturer's or laboratory's certificate for one game, with its jurisdiction and return."""
+    """The certificate that a manufacturer or laboratory gave for one game in one jurisdiction."""
 
     game: str
     digest: str
     jurisdiction: str
     return_min: Fraction
-    """The lowest return of the game, exact; the machine must compute the same value."""
+    """The lowest return (RTP) of the game, exact; the machine must compute the same value."""
     on: date
     """The date of the certificate."""
     signer: str
@@ -48,7 +48,10 @@ class Certificate:
 
     @classmethod
     def read(cls, folder: Path, certifier: str) -> "Certificate":
-        """Return the certificate in a bundle. Raises :class:`BundleError` unless ``certifier`` (hex) signed it."""
+        """Return the certificate in the bundle ``folder``.
+
+        Raises :class:`BundleError` unless the key ``certifier`` (hexadecimal) signed it.
+        """
         facts = verify_bundle(folder, bytes.fromhex(certifier))
         location = folder / BUNDLE_MANIFEST_NAME
         if facts.get("certified") is not True:
@@ -66,7 +69,7 @@ class Certificate:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
     def check_certifies(self, game: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
-        """Raise OperatorError unless the certificate states this game, digest, jurisdiction and return."""
+        """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and lowest return."""
         if self.digest != digest:
             raise OperatorError(
                 f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
@@ -82,11 +85,11 @@ class Certificate:
 
 
 def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a certification bundle, after checking that it is complete and correctly signed.
+    """Return the content of ``manifest.json`` in a certification bundle, after verifying the bundle.
 
-    Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's key,
-    obtained from a trusted source. None uses the key in the bundle, which only shows that nothing has changed
-    since the bundle was signed.
+    The bundle must be complete and correctly signed. Raises :class:`BundleError` naming the file that is wrong.
+    ``public_key`` is the laboratory's key, obtained from a trusted source. If it is None, the key in the bundle
+    is used, which only shows that nothing has changed since the bundle was signed.
     """
     try:
         manifest = (folder / BUNDLE_MANIFEST_NAME).read_bytes()
@@ -114,9 +117,9 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
 
 
 def _read_listed_files(manifest: bytes, location: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return a bundle's manifest and the files that it lists.
+    """Return the content of a bundle's manifest, and from it the listed files with their digests.
 
-    Raises BundleError if a listed file is outside the bundle's own folder.
+    Raises BundleError if a listed file is outside the bundle's folder.
     """
     try:
         data = json.loads(manifest)

@@ -25,7 +25,7 @@ _UNREADABLE_PREFIX: Final = "unreadable: "
 
 
 class Algorithm(StrEnum):
-    """The algorithm of a component's signature: HMAC (RFC 2104) with the verifier's seed, or a plain digest."""
+    """The algorithms of a component's signature: HMAC (RFC 2104) with the verifier's seed, or a plain digest."""
 
     SHA1_HMAC = "sha1-hmac"
     SHA256_HMAC = "sha256-hmac"
@@ -33,7 +33,7 @@ class Algorithm(StrEnum):
 
 
 class _HashObject(Protocol):
-    """A hash object of :mod:`hashlib`."""
+    """The interface of a hash object of :mod:`hashlib`."""
 
     def update(self, data: bytes, /) -> None: ...
     def hexdigest(self) -> str: ...
@@ -44,7 +44,10 @@ SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
-    """Return the seed that a verifier gave as hexadecimal text, which may be empty. Raises OperatorError."""
+    """Return the seed that a verifier gave as hexadecimal text; the text may be empty.
+
+    Raises OperatorError if it is not hexadecimal.
+    """
     try:
         seed = bytes.fromhex(text)
     except ValueError:
@@ -55,10 +58,11 @@ def read_seed(text: str) -> bytes:
 
 
 def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
-    """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read (:func:`is_readable`).
+    """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read, by file name.
 
-    ``opened_files`` has the files that this process has already read and uses. For these the bytes that it
-    read are digested, whatever is on the disk now. Those that are not in ``files`` are added under ``own/``.
+    :func:`is_readable` tells the two apart. ``opened_files`` has the files that this process has already read
+    and uses. For these the bytes that it read are digested, whatever is on the disk now. Those that are not in
+    ``files`` are added under ``own/``.
     """
     opened_digests = {source.path: source.digest for source in opened_files}
     digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
@@ -71,7 +75,7 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = 
 def _digest_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal, or the reason why it cannot be read.
 
-    A symbolic link is not followed: its digest is computed from the path that it points to.
+    For a symbolic link, the path to which it points is digested, not the content there.
     """
     try:
         if path.is_symlink():
@@ -83,12 +87,18 @@ def _digest_file(path: Path) -> str:
 
 
 def is_readable(digest: str) -> bool:
-    """Return whether ``digest`` is a digest; if not, it is the reason why the file could not be read."""
+    """Return whether ``digest`` is a digest.
+
+    If not, it is the reason why :func:`compute_digests` could not read the file.
+    """
     return not digest.startswith(_UNREADABLE_PREFIX)
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
-    """Return one SHA-256 for each software component, computed over the lines ``<digest> <name>`` of its files."""
+    """Return one SHA-256 for each software component, by component name.
+
+    It is computed over the lines ``<digest> <name>`` of the component's files.
+    """
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
         lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
@@ -98,10 +108,10 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 def compute_signatures(
     files: Mapping[str, Path], algorithm: Algorithm, key: bytes, components: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the signature of each software component in hexadecimal.
+    """Return the signature of each software component in hexadecimal, by component name.
 
-    ``components`` limits the result to these. Raises OperatorError for an unknown component, or for a key
-    with an algorithm that takes none; LocalError for a file that cannot be read.
+    If ``components`` is given, only these are signed. Raises OperatorError for an unknown component, or for a
+    ``key`` with an algorithm that takes none; LocalError for a file that cannot be read.
     """
     if key and algorithm is Algorithm.SHA256:
         raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
@@ -120,9 +130,9 @@ def compute_signatures(
 
 
 def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
-    """Return a component's signature: the digest over names, lengths and contents of its files.
+    """Return the signature of a component in hexadecimal: over the names, lengths and contents of its files.
 
-    For a symbolic link, the path to which it points is digested instead of a content.
+    For a symbolic link, the path to which it points is signed instead of a content.
     """
     hasher: _HashObject
     if algorithm is Algorithm.SHA256:

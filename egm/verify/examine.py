@@ -1,7 +1,7 @@
-"""Software examination against the manifest pinned by the cabinet file; in this process or a separate one.
+"""The examination of the software against its manifest, in this process or a separate one.
 
-At start the machine examines itself before play is possible. During operation a second process reads the
-files (``python -I -m egm.verify.examine``), because hashing must delay neither play nor a host's poll.
+At start the machine examines itself before play is possible. During operation a second process reads the files
+(``python -I -m egm.verify.examine``), because hashing must delay neither play nor a host's poll.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ class VerificationFindings:
     """The result of a software examination."""
 
     trouble: tuple[str, ...]
-    """One text for each file that differs from the signed manifest, or why no manifest is trusted."""
+    """One text for each file that differs from the signed manifest; without a trusted manifest, the reason."""
     names: tuple[str, ...] = ()
-    """The names of the differing files, up to a maximum number."""
+    """The names of the differing files; if there are very many, only the first ones."""
     version: str = ""
     """The version of the software, as the manifest states it."""
     signer: str = ""
-    """The fingerprint of the signing key; empty if no manifest could be trusted."""
+    """The fingerprint of the key that signed the manifest; empty without a trusted manifest."""
     reason: str = ""
     """The reason for the release, as the manifest states it."""
     components: Mapping[str, str] | None = None
-    """The signed short digest of each software component, by name; None without a trusted manifest."""
+    """The short digest of each software component in the manifest, by name; None without a trusted manifest."""
 
     @property
     def is_all_as_signed(self) -> bool:
-        """Return whether every software file is as the manifest states, and no unlisted file was found."""
+        """Return whether every software file is as in the manifest, and no other file was found."""
         return not self.trouble
 
 
@@ -58,8 +58,9 @@ def verify_software_files(
 ) -> VerificationFindings:
     """Compare the installed software with the signed manifest now.
 
-    Every file is read; one that cannot be read is reported and raises nothing. ``opened_files`` has the
-    definitions that this process has already read: those bytes are examined, not the ones on disk.
+    Every file is read; a file that cannot be read is a finding, not an error. ``own_files`` are the cabinet's
+    own definition files. ``opened_files`` has definitions that this process has already read: those bytes are
+    examined, not the ones on the disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
@@ -94,7 +95,7 @@ async def examine_in_child_process(
 async def sign_in_child_process(
     scope: Scope, algorithm: Algorithm, key: bytes, components: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the signatures of software components, computed in a separate process of low priority.
+    """Return the signatures of software components by name, computed in a separate process of low priority.
 
     Raises LocalError if that fails.
     """
@@ -103,9 +104,9 @@ async def sign_in_child_process(
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Start a child process that examines or signs the software as ``order`` states; return its result.
+    """Start a child process that examines or signs the software, as the JSON ``order`` states.
 
-    Cancelling kills the process.
+    Return its result. If this coroutine is cancelled, the process is killed.
     """
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
@@ -127,7 +128,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Examine or sign the software, as the order's JSON states, and return the result as JSON."""
+    """Examine or sign the software, as the JSON ``order`` states, and return the result as JSON."""
     if "manifest" in order:
         own_files = tuple((name, path) for name, path in order["own"])
         return asdict(verify_software_files(Path(order["manifest"]), order["key"], own_files))
@@ -139,7 +140,7 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Carry out the order (examine or sign) read from standard input, and print the result as a JSON object."""
+    """Read an order (to examine or sign) as JSON from standard input, execute it, and print the result as JSON."""
     try:
         require_isolated_mode("egm.verify.examine")
         os.nice(_PRIORITY_DECREASE)

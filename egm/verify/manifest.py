@@ -1,7 +1,7 @@
 """The manifest: every file of one release of the software with its SHA-256, signed by the manufacturer.
 
-A manifest file is one JSON object: ``manifest`` (the content), ``public_key`` and ``signature``. The
-signature (Ed25519, RFC 8032) covers a purpose prefix and the content's canonical JSON, so that it is not
+A manifest file is one JSON object: ``manifest`` (the content), ``public_key`` and ``signature``. The signature
+(Ed25519, RFC 8032) covers a prefix that states its purpose and the content's canonical JSON, so that it is not
 valid for anything else signed with the same key. Before signing, ``public_key`` and ``signature`` are absent.
 """
 
@@ -35,12 +35,12 @@ _SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """A software manifest cannot be trusted or used; the text says which file and why."""
+    """Error: a software manifest cannot be trusted or used. The text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of one software release: its files, its date and its reason."""
+    """The manifest of one software release."""
 
     version: str
     made: str
@@ -48,19 +48,19 @@ class Manifest:
     reason: str
     """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
     libraries: bool
-    """Whether the manifest also lists the other packages of the Python environment."""
+    """Whether the manifest also lists the files of all other packages in the Python environment."""
     bytecode: bool
     """Whether the manifest also lists compiled Python modules."""
     files: Mapping[str, str]
-    """The SHA-256 of each file in hexadecimal, by its name."""
+    """The SHA-256 of each file in hexadecimal, by file name."""
 
     def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
-        """Return which files to verify on a cabinet that has the definition files ``own_files``."""
+        """Return which files to verify on a cabinet with the definition files ``own_files`` of its own."""
         return Scope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
-        """Return the short digest of each software component by name."""
+        """Return the short digest of each software component, by component name."""
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
@@ -77,12 +77,12 @@ class Manifest:
 
 
 class FileFault(StrEnum):
-    """The ways in which a software file can differ from the manifest."""
+    """How a software file can differ from the manifest."""
 
     ALTERED = "altered"
     MISSING = "missing"
     FOREIGN = "foreign"
-    """The file is installed but not in the manifest."""
+    """The file is installed but is not in the manifest."""
     UNREADABLE = "unreadable"
 
 
@@ -100,7 +100,7 @@ class FileDifference:
 def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
     """Return the files that differ from the manifest, ordered by name.
 
-    ``digests`` are the installed files' digests, from :func:`~egm.verify.digest.compute_digests`.
+    ``digests`` has the digest of each installed file, from :func:`~egm.verify.digest.compute_digests`.
     """
 
     def find_file_fault(name: str) -> FileFault | None:
@@ -121,12 +121,16 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:
-    """Return the content of a manifest file without a signature."""
+    """Return the bytes of a manifest file without public key and signature."""
     return encode_canonical_json({"manifest": manifest.content()}) + b"\n"
 
 
 def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
-    """Return the manifest file ``data`` with a signature by this key, replacing any other. Raises ManifestError."""
+    """Return the bytes of a manifest file signed with ``key``.
+
+    ``data`` are the bytes of the file before; a signature in it is replaced. Raises ManifestError, naming
+    ``where``.
+    """
     content = _parse_manifest(data, where)["manifest"]
     _read_manifest(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -136,7 +140,10 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
 
 
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
-    """Return the manifest in a file, after checking its signature with this public key. Raises ManifestError."""
+    """Return the manifest in a file, after checking its signature with this public key (hexadecimal).
+
+    Raises ManifestError.
+    """
     try:
         data = read_contents(path)
     except OSError as error:
@@ -159,7 +166,10 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
 
 
 def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
-    """Return a manifest file as a dict: content, key and signature. Raises ManifestError if it is no manifest."""
+    """Return the JSON object in a manifest file: content, public key and signature.
+
+    Raises ManifestError if it is not a manifest.
+    """
     try:
         parsed = parse(data)
     except ValueError as error:
@@ -170,7 +180,10 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
 
 
 def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
-    """Return the manifest built from a file's content. Raises ManifestError for a missing or malformed value."""
+    """Return the manifest that a file's parsed ``content`` describes.
+
+    Raises ManifestError for a missing or malformed value.
+    """
     if content.get("format") != MANIFEST_FORMAT:
         raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {MANIFEST_FORMAT!r}")
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
@@ -189,7 +202,7 @@ def create_key() -> bytes:
 
 
 def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
-    """Return a manufacturer's private key from PEM. Raises ManifestError."""
+    """Return a manufacturer's private key from PEM. Raises ManifestError, naming ``where``."""
     try:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:

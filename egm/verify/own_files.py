@@ -1,7 +1,7 @@
-"""Files that a cabinet brings itself, and which files belong to the software of a cabinet.
+"""The definition files that a cabinet brings itself, and which files belong to the software of a cabinet.
 
-This module is separate from the examination of the software (:mod:`egm.verify.examine`), whose own process
-must load neither cabinet files nor device drivers.
+This module is separate from the examination of the software (:mod:`egm.verify.examine`), whose own process must
+load neither cabinet files nor device drivers.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from paytables.source import is_path
 
 
 def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """Return the name and path of each definition file that a cabinet file names (games and profile, not library ids).
+    """Return (name, path) of each definition file of a game or profile that a cabinet file names by its path.
 
-    The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
-    offered.
+    Games and profiles that it names by a library id are not included. The pictures and sounds of a game are
+    included, unless the game cannot be read; such a game is not offered.
     """
     names = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
     paths = {path: cabinet_file.find_written_path(path) for path in names if is_path(path)}
@@ -35,7 +35,7 @@ def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
 
 
 def _iter_game_assets(path: str) -> Iterator[str]:
-    """Yield the names of the picture, sound and other files that a game's definition uses."""
+    """Yield the names of the picture, sound and other files that the game definition ``path`` uses."""
     with contextlib.suppress(PaytableError):
         source = read_source(Path(path))
         yield from read_assets(parse(source), source.path)
@@ -44,8 +44,8 @@ def _iter_game_assets(path: str) -> Iterator[str]:
 def find_scope(cabinet_file: CabinetFile) -> Scope:
     """Return which files belong to the software of a cabinet, as its signed manifest states.
 
-    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier still
-    gets signatures if the manifest is damaged.
+    Without a trusted manifest, return the program and the cabinet's own files, so that a verifier still gets
+    signatures if the manifest is damaged.
     """
     own_files, pinned = list_own_files(cabinet_file), cabinet_file.software
     try:

@@ -1,8 +1,8 @@
-"""Software files by component, under names that are the same on every machine.
+"""The software's files by component, under names that are the same on every machine.
 
-A name is a path with forward slashes: ``egm/play/rounds.py`` for the packages, ``libraries/...`` for
-everything else in the environment, ``own/...`` for the definitions a cabinet brings itself. Complete folders
-are walked, not a list of expected files, so that foreign files are found as well.
+A name is a path with forward slashes: ``egm/play/rounds.py`` for the packages of the program, ``libraries/...``
+for everything else in the environment, ``own/...`` for the definitions that a cabinet brings itself. All files
+in the folders are listed, not only expected ones, so that foreign files are found as well.
 """
 
 import os
@@ -42,18 +42,21 @@ _BYTECODE_FOLDER: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The choice of files that belong to a cabinet's software."""
+    """Which files count as a cabinet's software."""
 
     cabinet_definitions: tuple[tuple[str, str], ...] = ()
-    """The name and path of each definition file that the cabinet brings itself."""
+    """(name, path) of each definition file that the cabinet brings itself."""
     libraries: bool = False
-    """Whether all other packages of the Python environment are included."""
+    """Whether the files of all other packages in the Python environment are included."""
     bytecode: bool = False
     """Whether compiled modules are included; False only for a source checkout, which Python compiles while it runs."""
 
 
 def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
-    """Return the modules in ``files`` that have no compiled form; Python would add it as a file at the first use."""
+    """Return the names of the modules in ``files`` that have no compiled form.
+
+    Python would add the compiled file when it first loads such a module.
+    """
     paths = {str(path) for path in files.values()}
     return [
         name
@@ -65,7 +68,7 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
 
 
 def find_components(scope: Scope) -> frozenset[str]:
-    """Return the names of the software components to which the files of a scope belong."""
+    """Return the names of the software components to which the files of ``scope`` belong."""
     absent = {
         name
         for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.libraries))
@@ -75,7 +78,10 @@ def find_components(scope: Scope) -> frozenset[str]:
 
 
 def find_component(name: str) -> str:
-    """Return the software component to which a file belongs, by its name. Raises LocalError if none exists."""
+    """Return the software component to which the file with this name belongs.
+
+    Raises LocalError if there is none.
+    """
     for prefix, component in _COMPONENT_PREFIXES:
         if name.startswith(prefix):
             return component
@@ -83,9 +89,9 @@ def find_component(name: str) -> str:
 
 
 def list_software_files(scope: Scope) -> dict[str, Path]:
-    """Return the path of every software file by name, including files of the cabinet that are missing.
+    """Return the path of every software file, by name, including files of the cabinet that are missing.
 
-    Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
+    For a cabinet's own file, symbolic links are followed, as the machine does when it opens the file.
     """
     files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
     folders = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
@@ -109,10 +115,10 @@ def _find_package_folder(package: str) -> Path:
 def _iter_files_below(
     folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
 ) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of every file below a folder; links are not followed.
+    """Yield (name, path) of every file below a folder; symbolic links are not followed.
 
-    ``prefix`` precedes each name. Compiled modules are left out unless ``bytecode``, and so are the folders
-    in ``without``.
+    ``prefix`` is put before each name. Compiled modules are left out unless ``bytecode``, and so are the
+    folders in ``without``.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
