@@ -1,9 +1,9 @@
-"""The cabinet file: the components of this cabinet, and the location of its memory.
+"""The cabinet file: which devices and games this machine has, and where its memory is.
 
-A TOML file names the machine, its profile, its games and the device on each port. It is either valid or
-refused with every fault in it: line, key, what is wrong, what was probably meant and what is allowed
-(:mod:`egm.config.faults`). The meaning of each key is documented below its field; `make docs` generates a
-page from it.
+A TOML file names the machine, its profile, its games and the device on each port. It is either valid or refused
+with every fault in it: line, key, what is wrong, what was probably meant and what is allowed
+(:mod:`egm.config.faults`). The meaning of each key is documented below its field; `make docs` generates a page
+from it.
 """
 
 import json
@@ -72,9 +72,9 @@ class Machine(_CabinetTable):
     serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
     operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
-    """The operator's number of the machine, in the same characters."""
+    """The operator's number of the machine: capital letters, digits and hyphens, 24 at most."""
     profile: str = Field(examples=["quebec-vlt"])
-    """The rules of the jurisdiction: a profile's id (`egm profile list`), or a profile file by its path."""
+    """The jurisdiction: the id of its profile (`egm profile list`), or the path of a profile file."""
     site: str = Field(examples=["The house"], json_schema_extra=_OWNER_ONLY_MARK)
     """The venue's name, as printed on its tickets."""
     address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNER_ONLY_MARK)
@@ -84,17 +84,17 @@ class Machine(_CabinetTable):
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The venue's time zone, an IANA name; records are in UTC."""
     day_ends_hour: Annotated[int, Field(ge=0, le=23, strict=True)] = 0
-    """The local hour at which the venue's gaming day ends: with 6, what happens until 06:00 belongs to the
-    day before in statements and sheets."""
+    """The local hour at which the venue's gaming day ends. With 6, what happens until 06:00 belongs to the day
+    before in statements and sheets."""
     positions: Annotated[int, Field(ge=1, le=POSITIONS_MAX, strict=True)] = 1
-    """The number of player positions; each device states which it serves. Every position has its own screen."""
+    """The number of player positions; each device states the one that it serves. Every position has its own screen."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """The public key, 64 hexadecimal digits, whose certificates of games are accepted (`egm certify`)."""
+    """The public key, 64 hexadecimal digits, that must have signed the certificates of games (`egm certify`)."""
 
     @field_validator("time_zone", mode="after")
     @classmethod
     def _check_zone(cls, time_zone: str) -> str:
-        """Refuse a time zone that this computer does not know."""
+        """Return the time zone; raise ValueError if this computer does not know it."""
         try:
             Venue(site="", time_zone=time_zone)
         except InvalidTicket:
@@ -115,43 +115,45 @@ class Machine(_CabinetTable):
 
 
 class Inventory(_CabinetTable):
-    """The venue's inventory data on the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
+    """What the venue's inventory records about the machine, besides its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
     """The type of machine, in the venue's words."""
     manufacturer: str = ""
-    """The manufacturer."""
+    """The name of the machine's manufacturer."""
     model: str = ""
     """The manufacturer's model name."""
     made: date | None = Field(None, examples=[date(2026, 5, 1)])
     """The date of manufacture."""
     base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
-    """The number of the base on which the machine stands; once set it never changes."""
+    """The number of the base on which the machine stands; once recorded it cannot be changed."""
     location: Literal["floor", "store", "workshop"] = "floor"
     """Where the machine is: on the gaming floor, in the store or in the workshop."""
     photograph: Path | None = None
-    """The file of a photograph of the machine."""
+    """The path of a photograph of the machine."""
     certified_on: dict[str, date] = {}
-    """The date of the last certification of each game's theoretical return, by game; not needed with a certificate."""
+    """The date on which the theoretical return of each game was last certified, by game; not needed with a
+    certificate."""
 
 
 class GameSlot(_CabinetTable):
-    """A game of this machine; the file has one table per game, in the order of the game menu."""
+    """One game of this machine. The file has one table per game, in the order of the game menu."""
 
     game: str = Field(examples=["maple-classic"])
-    """A game of the library by its id (`egm game list`), or a definition file by its path."""
+    """The id of a game of the library (`egm game list`), or the path of a definition file."""
     denominations_cents: Annotated[
         tuple[Annotated[int, Field(gt=0, strict=True)], ...], AfterValidator(check_ascending)
     ] = Field((), examples=[[5, 25]])
-    """The denominations offered here, in minor units, ascending; by default all of the game's."""
+    """The denominations offered on this machine, in minor units, ascending; by default all of the game's."""
     certificate: Path | None = None
     """The folder of the game's certificate (`egm certify`), signed by `machine.certifier`."""
 
 
 def _check_protocol(protocol: str) -> str:
-    """Return the device protocol if there is a driver for it. Raises ValueError otherwise.
+    """Return the device protocol if there is a driver for it; raise ValueError otherwise.
 
-    The check is a separate rule, so that the fault is reported together with the other faults of the file.
+    The check is a validator of its own, so that its fault is reported together with the other faults of the
+    file.
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
@@ -172,8 +174,8 @@ class Device(_CabinetTable):
     values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
         (), examples=[[500, 1000, 2000]]
     )
-    """The values that a bill or coin acceptor is programmed to report, in minor units by channel
-    from 1 (0: an empty channel); by default dollars."""
+    """The values that a bill or coin acceptor is programmed to report, in minor units by channel from 1 (0: an
+    empty channel); by default dollars."""
 
 
 class Metrics(_CabinetTable):
@@ -182,31 +184,34 @@ class Metrics(_CabinetTable):
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
     """The port on 127.0.0.1; 0: any free one."""
     hosts: tuple[str, ...] = ()
-    """Host names of a proxy through which others read; without any, only requests to this computer are answered."""
+    """The host names of a proxy through which others read the metrics; without any, only this computer can read
+    them."""
 
 
 class Memory(_CabinetTable):
-    """The location of the machine's memory: the folders on both media."""
+    """Where the machine's memory is stored: folders on two media."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
-    """The folder of the journal's second copy, preferably on another medium; by default in the first copy's folder."""
+    """The folder of the journal's second copy, preferably on a second medium; by default in the first copy's folder."""
     archive: Path | None = Field(None, examples=[Path("/srv/archive/first")])
-    """The folder for archived entries of the first copy; by default beside it. It may be temporarily unavailable."""
+    """The folder for archived entries of the first copy; by default beside that copy. It may be temporarily
+    unavailable."""
     second_archive: Path | None = Field(None, examples=[Path("/media/second/archive")])
-    """The folder for archived entries of the second copy: a different one, preferably on another medium."""
+    """The folder for archived entries of the second copy, which must differ from `archive`; preferably on the
+    second medium."""
     reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
-    """Space reserved on each medium, so that what is owed can be paid and recorded when it is full."""
+    """The space reserved on each medium in MiB, so that what is owed can be paid and recorded when it is full."""
 
 
 class Software(_CabinetTable):
-    """Verification of the software. Without this table nothing vouches for it: it is a development checkout."""
+    """The verification of the software. A machine without this table is a development checkout: nothing is verified."""
 
     manifest: Path
-    """The signed manifest (`egm manifest`)."""
+    """The path of the signed manifest (`egm manifest`)."""
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    """The manufacturer's public key of the manifest's signature, 64 hexadecimal digits."""
+    """The manufacturer's public key, 64 hexadecimal digits, that must have signed the manifest."""
     recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
-    """How often all of the software is verified, in addition to each start."""
+    """The hours between two verifications of all of the software; it is also verified at each start."""
 
 
 class Gat(_CabinetTable):
@@ -217,14 +222,14 @@ class Gat(_CabinetTable):
 
 
 class Validation(StrEnum):
-    """How ticket numbers are made, and who states the value of a ticket."""
+    """How ticket numbers are made, and whether the machine or a host states the value of a ticket."""
 
     STAND_ALONE = "stand_alone"
-    """The machine makes the numbers and redeems tickets itself, with its own ledger."""
+    """The machine makes the ticket numbers and redeems tickets itself, with its own ticket ledger."""
     SYSTEM = "system"
-    """A host supplies each number and redeems tickets."""
+    """A host supplies each ticket number and redeems tickets."""
     SECURE_ENHANCED = "secure_enhanced"
-    """The machine makes numbers from a host's identifier; the host redeems tickets."""
+    """The machine makes ticket numbers from an identifier that a host has sent; the host redeems tickets."""
 
     @property
     def is_by_host(self) -> bool:
@@ -233,7 +238,7 @@ class Validation(StrEnum):
 
 
 class Host(_CabinetTable):
-    """Functions that a host performs here; without this table the machine is stand-alone."""
+    """What a host (a casino system) does for this machine; without this table the machine has no host for money."""
 
     tickets: Validation = Validation.STAND_ALONE
     """How tickets are validated: by the machine itself, or by the host in one of the two ways of SAS."""
@@ -242,7 +247,7 @@ class Host(_CabinetTable):
     bonuses: bool = False
     """Whether the host may award bonuses."""
     line: str = Field("", examples=["main"])
-    """The name of the host's SAS line; required if there are several."""
+    """The name of the SAS line to this host; required if the file has several lines."""
     asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
     """The machine's number in the host's system; transfers are refused while it is 0."""
 
@@ -253,7 +258,7 @@ class Host(_CabinetTable):
 
 
 GAMES_MAX: Final = 1000
-"""The most games of a cabinet: several times the size of the library."""
+"""The maximum number of games of a cabinet: several times the size of the library."""
 
 
 class CabinetFile(_CabinetTable):
@@ -282,7 +287,8 @@ class CabinetFile(_CabinetTable):
     def find_written_path(self, path: str) -> str:
         """Return the path of a game or profile as it is written in the cabinet file.
 
-        The written path is the same on every machine with this file; the resolved one is not.
+        ``path`` is the resolved path. The written path is the same on every machine with this file; the
+        resolved path is not.
         """
         return self._written_paths.get(path, path)
 
@@ -300,7 +306,7 @@ class CabinetFile(_CabinetTable):
 
     @property
     def ports_by_key(self) -> dict[str, str]:
-        """Return the port of every device and host line, by its key in the cabinet file."""
+        """Return the port of every device and host line, by the key of the port in the cabinet file."""
         ports = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
         ports |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
         return ports if self.gat is None else ports | {"gat.port": self.gat.port}
@@ -319,7 +325,7 @@ class CabinetFile(_CabinetTable):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "CabinetFile":
-        """Refuse a cabinet file whose parts contradict each other; all contradictions are reported together."""
+        """Return the cabinet file; raise an error with all contradictions if its parts contradict each other."""
         rules = (
             self._find_position_faults,
             self._find_device_faults,
@@ -331,7 +337,7 @@ class CabinetFile(_CabinetTable):
         return self
 
     def _find_position_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each setting that is only allowed on a machine with one player position."""
+        """Yield a fault for each setting that a machine with several player positions must not have."""
         position_count = self.machine.positions
         if position_count > 1 and self.host.is_used:
             yield build_fault(
@@ -345,8 +351,8 @@ class CabinetFile(_CabinetTable):
     def _find_device_faults(self) -> Iterator[Fault]:
         """Yield the faults of the cabinet file's devices.
 
-        A fault is a position that the machine does not have, a second device of one kind at a position, or coin
-        or bill values that do not fit the device's channels.
+        A device may serve a position that the machine does not have, be the second one of its kind at a
+        position, or have coin or bill values that do not fit its channels.
         """
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
@@ -371,7 +377,7 @@ class CabinetFile(_CabinetTable):
                     yield build_fault(key, reason)
 
     def _find_port_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each serial port used twice, even under different names.
+        """Yield a fault for each serial port that two devices or lines use, even under different names.
 
         Devices on one bus may share a port.
         """
@@ -407,10 +413,10 @@ class CabinetFile(_CabinetTable):
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
-    """Read a cabinet file; without a path, read the demonstration cabinet.
+    """Read the cabinet file ``path``; if ``path`` is None, read the demonstration cabinet.
 
-    Relative paths in the file are relative to its folder. Raises OperatorError with every fault of an
-    unusable file.
+    Relative paths in the file are relative to its folder. Raises OperatorError with every fault of a file that
+    cannot be used.
     """
     path = path or DEFAULT_CABINET
     file, text = read_toml_file(path, "cabinet file", CabinetFile)
@@ -420,9 +426,9 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
 
 
 def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str, str]) -> dict[str, object]:
-    """Return the changed fields of a cabinet file's table, with paths resolved against ``folder``.
+    """Return the fields of a table that are paths, resolved against ``folder``.
 
-    The paths as written are added to ``written_paths``.
+    The path as written is added to ``written_paths``, by resolved path.
     """
     resolved_paths: dict[str, object] = {}
     for name, value in table:
@@ -451,14 +457,14 @@ def default_state_dir() -> Path:
 
 
 def _format_position_suffix(position: int) -> str:
-    """Return the suffix for the file names of a player position; "" for the first position."""
+    """Return the suffix for the file names of a player position; "" for position 1."""
     return "" if position == 1 else f"-{position}"
 
 
 class StateFolder:
     """The layout of a machine's state folder: the path of each file in it.
 
-    ``run`` holds files that are only valid while the machine runs.
+    The subfolder ``run`` has files that are only valid while the machine runs.
     """
 
     def __init__(self, root: Path) -> None:
@@ -475,7 +481,7 @@ class StateFolder:
         self.staff = root / "people.json"
 
     def find_screen_socket(self, position: int) -> Path:
-        """Return the path of the socket for the screens of a player position."""
+        """Return the path of the socket to which the screens of a player position connect."""
         return self.run / f"screen{_format_position_suffix(position)}.sock"
 
     def get_screen_token_path(self, position: int) -> Path:
@@ -483,7 +489,10 @@ class StateFolder:
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
     def get_address_path(self, position: int | None) -> Path:
-        """Return the path of the file with the address of a position's browser screen, or of the top screen (None)."""
+        """Return the path of the file with the network address of a browser screen.
+
+        It is the screen of this player position, or the top screen if ``position`` is None.
+        """
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
         )
@@ -495,7 +504,10 @@ class StateFolder:
         return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
 
     def _has_staff_seal(self) -> bool:
-        """Return whether the staff roster is signed with a machine key; there is no key before the first start."""
+        """Return whether the staff roster in the folder is sealed with a machine key.
+
+        There is no key before the machine's first start.
+        """
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
@@ -504,8 +516,8 @@ class StateFolder:
     def prepare(self) -> None:
         """Create the state folder and its subfolders, accessible to their owner only.
 
-        Raises OperatorError naming folder and reason if that fails, if a folder is open to others and not
-        clearly this machine's, or if others may read a key or roster in it.
+        Raises OperatorError, naming folder and reason, if that fails, if an existing folder is accessible to
+        others and not clearly this machine's, or if others may read a key or roster in it.
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -523,11 +535,11 @@ class StateFolder:
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
 
     def find_sas_port(self, line: str) -> Path:
-        """Return the path at which a host on this computer can open a SAS line of the machine."""
+        """Return the path at which a host on this computer can open the machine's SAS line ``line``."""
         return self.run / "sas" / line
 
     def remove_line_links(self) -> None:
-        """Remove the links to the pseudo-terminals of hosts and verifiers from the state folder.
+        """Remove from the state folder the links to the pseudo-terminals for hosts and verifiers.
 
         After a crash of the machine they may lead to terminals of other processes.
         """
@@ -536,9 +548,9 @@ class StateFolder:
                 link.unlink(missing_ok=True)
 
     def find_device_port(self, name: str, device: Device) -> Path:
-        """Return the path of a device's serial port.
+        """Return the path of the port of the device ``name``.
 
-        A simulated device has a port of the simulation; any other device has the port that the cabinet file
-        names.
+        A simulated device has a port of the simulation in the state folder; any other device has the port in
+        the cabinet file.
         """
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

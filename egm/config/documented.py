@@ -1,8 +1,8 @@
 """Tables of TOML files whose keys are documented in the source, by a string below each field.
 
 Pydantic's ``use_attribute_docstrings`` reads and parses the source of each model whenever its module is
-imported: some 3 ms a table, in every process of the cabinet. Only the JSON Schema and the messages about a
-faulty file show the texts, so they are read when one of these is made.
+imported: some 3 ms for each table, in every process of the cabinet. Only the JSON Schema and the messages about
+a faulty file show the texts. Here the source is therefore read only when one of these is made.
 """
 
 import ast
@@ -19,13 +19,13 @@ _DOCUMENTED_PACKAGES: Final = frozenset({"egm", "paytables"})
 
 
 class DocumentedFieldsMixin:
-    """A mixin for pydantic models. The JSON Schema describes each key by the string below its field in the source."""
+    """A mixin for pydantic models: in their JSON Schema each key is described by the string below its field."""
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
-        """Return the JSON Schema of the model with the descriptions of its keys."""
+        """Return the JSON Schema of the model, with the descriptions of its keys added."""
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, meaning in read_field_meanings(cls).items():
@@ -35,7 +35,10 @@ class DocumentedFieldsMixin:
 
 
 def read_field_meanings(model: type) -> dict[str, str]:
-    """Return the documenting string below each field of a model, by the field's name, base classes included."""
+    """Return the string below each field in the source of a model, by field name.
+
+    Fields of base classes are included.
+    """
     meanings: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if base.__module__.partition(".")[0] in _DOCUMENTED_PACKAGES and (
@@ -47,7 +50,7 @@ def read_field_meanings(model: type) -> dict[str, str]:
 
 @cache
 def _read_documented_classes(file: str) -> dict[str, dict[str, str]]:
-    """Return the documented fields of each class at the top of a module, with their texts."""
+    """Return the strings below the fields of each top-level class in a module: by class name, then by field name."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     return {node.name: _read_documented_fields(node) for node in tree.body if isinstance(node, ast.ClassDef)}
 

@@ -23,7 +23,7 @@ _M = TypeVar("_M", bound=BaseModel)
 _LISTED_VALUES_MAX: Final = 24
 
 Location = tuple[str | int, ...]
-"""A location in a file: the keys that lead to it, with an index for each list of tables."""
+"""The place of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,16 @@ class Fault:
     line: int | None = None
     """The line in the file, counted from 1; None if it is not known."""
     suggestion: str = ""
-    """The word that was probably meant, or empty."""
+    """The word that was probably meant; empty if there is none."""
     allowed_values: tuple[str, ...] = ()
-    """The allowed values of the key, if they can be listed."""
+    """The allowed values of the key; empty if they cannot be listed."""
     is_fatal: bool = True
     """Whether the file cannot be used because of the fault.
 
     Otherwise the machine starts without the part concerned.
     """
     is_pending: bool = False
-    """Whether the machine starts without the part concerned, and uses it as soon as it is available."""
+    """Whether the machine starts without the part concerned, and uses the part as soon as it is available."""
     is_remark: bool = False
     """Whether the machine uses the part concerned in spite of the fault."""
 
@@ -71,19 +71,22 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
 def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
     """Return a fault that a validator of a model has found.
 
-    An empty ``key`` stands for the key that is being validated. If ``written_word`` resembles one of the
+    If ``key`` is empty, it is the key that is being validated. If ``written_word`` resembles one of the
     ``allowed`` words, the fault suggests that word.
     """
     return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed_values=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
-    """Return the exception that reports the given faults of a model; its validator raises it."""
+    """Return the exception with which a validator of a model reports these faults."""
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
-    """Read a TOML text as a model. Return the model and no faults, or None and all faults in the order of the lines."""
+    """Read a TOML text as an instance of ``model``; return (instance, no faults).
+
+    If there are faults, return (None, all faults in the order of the lines).
+    """
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -105,9 +108,10 @@ def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
 
 
 def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
-    """Read a TOML file as a model; return it and the text. ``title`` says in errors what kind of file it is.
+    """Read a TOML file as an instance of ``model``; return the instance and the file's text.
 
-    Raises OperatorError with every fault: line, key and reason.
+    ``title`` says in errors what kind of file it is. Raises OperatorError with every fault: line, key and
+    reason.
     """
     try:
         text = read_contents(path).decode()
@@ -122,7 +126,10 @@ def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
 
 
 def _find_control_characters(value: object, at: Location = ()) -> Iterator[Fault]:
-    """Yield a fault for each text in a file that contains control characters; a screen or printer might obey them."""
+    """Yield a fault for each text in ``value`` that contains control characters; a screen or printer might obey them.
+
+    ``at`` is the location of ``value`` in the file.
+    """
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _find_control_characters(inner, (*at, key))
@@ -148,9 +155,10 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 def _iter_faults(
     errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "TomlLineNumbers"
 ) -> Iterator[Fault]:
-    """Yield a fault for each validation error.
+    """Yield a fault for each of pydantic's validation errors.
 
-    An unknown key and a missing key that resembles it give a single fault, because it was probably misspelt.
+    If a key is missing and an unknown key resembles it, both give a single fault, because the key was probably
+    misspelt.
     """
     unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
@@ -187,7 +195,7 @@ def _iter_faults(
 
 
 def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> Fault:
-    """Return the fault of a value that its key in the file does not allow."""
+    """Return the fault for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
@@ -208,13 +216,13 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
 
 
 def parse_location(key: str) -> Location:
-    """Return the location of a key in a TOML file, parsed from the form of :func:`format_location`."""
+    """Return the location of a key, parsed from the text that :func:`format_location` returns."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
 def format_location(at: Iterable[str | int]) -> str:
-    """Return the location of a key as people write it: ``games[2].game`` is in the second ``[[games]]``."""
+    """Return the location of a key as text: ``games[2].game`` is the key ``game`` in the second ``[[games]]``."""
     text = ""
     for part in at:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
@@ -222,7 +230,7 @@ def format_location(at: Iterable[str | int]) -> str:
 
 
 def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
-    """Return the keys of a table of a file's model with their meanings; empty if there is no such table."""
+    """Return the keys of a table in a file of this model, each with its meaning; empty if there is no such table."""
     annotation: object = model
     for part in table:
         annotation = _strip_annotation(annotation)
@@ -244,13 +252,16 @@ def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict
 
 
 def _describe_table(annotation: object) -> str:
-    """Return the description of the table that a field holds; for a list of tables, that of one table."""
+    """Return the description of the table that a field with this annotation holds.
+
+    For a list of tables, it is the description of one table.
+    """
     tables = (_strip_annotation(argument) for argument in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 
 
 def _strip_annotation(annotation: object) -> object:
-    """Return a type annotation without its metadata and without ``None``."""
+    """Return the type in an annotation, without metadata and without ``None``."""
     if get_origin(annotation) is Annotated:
         return _strip_annotation(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
@@ -264,7 +275,7 @@ class TomlLineNumbers:
     """The line number of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
-        """Find the line of each key; a text that is not TOML has no keys."""
+        """Find the line of each key in ``text``; if it is not TOML, no key has a line."""
         self._line_by_location: dict[Location, int] = {}
         self._array_table_counts: dict[Location, int] = {}
         with suppress(tomllib.TOMLDecodeError):
@@ -272,7 +283,7 @@ class TomlLineNumbers:
             self._index_lines(text.replace("\r\n", "\n"))
 
     def _index_lines(self, text: str) -> None:
-        """Store the first line of each table and key of the TOML text."""
+        """Store the line on which each table and key of the TOML text first occurs."""
         table: Location = ()
         for first_line, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
@@ -285,14 +296,20 @@ class TomlLineNumbers:
                     self._line_by_location.setdefault((*table, *path), first_line)
 
     def find_line(self, at: Location) -> int | None:
-        """Return the line of a key in the TOML text; for a missing key, the line of the table that should have it."""
+        """Return the line of the key at this location, or None if it is not known.
+
+        For a missing key, return the line of the table that should have it.
+        """
         for end in range(len(at), 0, -1):
             if at[:end] in self._line_by_location:
                 return self._line_by_location[at[:end]]
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Location:
-        """Return the path of the TOML table that a header opens. A ``double`` header adds a table to an array."""
+        """Return the location of the table that a TOML header opens.
+
+        ``double`` says that the header is in double brackets, which adds a table to a list.
+        """
         path: Location = ()
         table: Any = header
         while table:
@@ -319,7 +336,7 @@ _TOML_TOKEN: Final = re.compile(
 
 
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each key or table header of a TOML text as text, with the number of its first line."""
+    """Yield (line, text) for each key or table header of a TOML text; a statement may span several lines."""
     first_line, line, start, depth = 1, 1, 0, 0
     for token in _TOML_TOKEN.finditer(text + "\n"):
         delimiter = token[0]
@@ -331,12 +348,12 @@ def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_inner_header(header: object) -> object:
-    """Return the table that a TOML header refers to; for an array of tables, the first one."""
+    """Return the table that a parsed TOML header contains; for a list of tables, the first one."""
     return header[0] if isinstance(header, list) else header
 
 
 def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Location]:
-    """Yield the path of every key of a TOML statement, with those of its inline tables."""
+    """Yield the location of every key in a parsed TOML statement, also of those in its inline tables."""
     for key, value in read_in.items():
         yield (key,)
         if isinstance(value, Mapping):

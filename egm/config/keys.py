@@ -1,4 +1,4 @@
-"""Keys of a file as stated in its JSON Schema, for people: kind, default, meaning, example."""
+"""Documentation of the keys of a file from its JSON Schema: kind, default, meaning, example."""
 
 import json
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ class KeyDocumentation:
 def build_key(
     schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
 ) -> KeyDocumentation:
-    """Return the key ``name`` of a table of the file that the JSON Schema ``schema_`` describes."""
+    """Return the documentation of the key ``name`` of a table, from the JSON Schema ``schema_`` of the file.
+
+    ``prefix`` is put before the name.
+    """
     schema_part = table["properties"][name]
     default = None if name in table.get("required", ()) else format_toml(schema_part.get("default"))
     meaning = " ".join(str(schema_part.get("description", "")).split())
@@ -47,7 +50,10 @@ def build_key(
 
 
 def resolve_reference(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> JsonSchemaValue:
-    """Return the part of a JSON Schema that a ``$ref`` refers to; a part without one is returned itself."""
+    """Return the part of a JSON Schema to which ``schema_part`` refers with ``$ref``.
+
+    Without a ``$ref``, return ``schema_part`` itself.
+    """
     reference = schema_part.get("$ref")
     if reference is None:
         return schema_part
@@ -84,7 +90,7 @@ def describe_kind(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> str
 
 
 def format_toml(value: object) -> str:
-    """Return a value of a file as text for the list of keys.
+    """Return a value of a file as text for the documentation of its keys.
 
     It is TOML, except that None is "none" and a long table is "{ ... }".
     """

@@ -18,7 +18,7 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
 class Kind(StrEnum):
-    """The scope of a progressive level: one machine, one venue or several venues."""
+    """Which machines share a progressive level: one machine, those of one venue, or those of several venues."""
 
     STAND_ALONE = "stand_alone"
     """A level of one machine alone."""
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 #: The highest progressive group that SAS can address (one byte).
 SAS_PROGRESSIVE_GROUP_MAX: Final = 255
 LEVELS_MAX: Final = 32
-"""The most progressive levels that SAS can address in a group."""
+"""The maximum number of progressive levels that SAS can address in a group."""
 #: The form of one label of a host name (RFC 1123), with ``_`` allowed.
 _HOST_LABEL_PATTERN: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 #: The form of a host name.
@@ -41,7 +41,7 @@ _IP_ADDRESS_PATTERN: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?
 
 
 def _is_broadcast(name: str) -> bool:
-    """Return whether the name is ``GROUP.LEVEL`` of a progressive level that a host broadcasts on a SAS line."""
+    """Return whether ``name`` has the form ``GROUP.LEVEL`` of a level that a host broadcasts on a SAS line."""
     group, _, level = name.partition(".")
     return (
         group.isdecimal()
@@ -61,32 +61,33 @@ class LevelSlot(_LevelTable):
     """How a progressive level of a game is managed.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
-    amount must have the same stake and the same chance (Québec by-law, s.92). If a linked level of the same
-    game leaves a stake out, that stake has such an amount as well, which stays at its base. Base and
-    increment are the game's. A linked or wide-area level is managed by a controller.
+    amount must have the same stake and the same chance (Québec by-law, s.92). If `stakes` of a linked level
+    leaves out a stake of the game, that stake also has its own amount on this machine, which stays at its base.
+    Base and increment are the game's. A linked or wide-area level is managed by a controller.
     """
 
     game: str = Field(examples=["lantern-harbour"])
-    """The game, by its id."""
+    """The id of the game."""
     level: str = Field(examples=["harbour"])
-    """The level, by its name in the game's definition."""
+    """The name of the level in the game's definition."""
     kind: Kind = Kind.STAND_ALONE
-    """The level's scope: this machine only, or several machines."""
+    """Whether the level belongs to this machine alone, to one venue or to several venues."""
     hidden: Rational = Field(Fraction(0), examples=["1/1000"])
-    """The share of wagers that goes to the hidden pool, which pays for resets: `"1/1000"`."""
+    """The share of wagers that goes to the hidden pool, from which the level is reset after a hit: `"1/1000"`."""
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
     """The highest amount shown, as a multiple of the level's base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
-    """A controller on the network, or a host that broadcasts amounts on a SAS line (polls 80 and 86)."""
+    """What sends the level's amounts: a controller on the network, or a host that broadcasts them on a SAS line
+    (polls 80 and 86)."""
     stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
         {}, examples=[{"100": "harbour-1"}]
     )
-    """The controller's level for each stake in minor units, or with the carrier `sas` the group and level
-    of the broadcast (`1.4`). The game is offered at those stakes only."""
+    """For each stake in minor units, the controller's level; with the carrier `sas`, group and level of the
+    broadcast (`1.4`). The game is offered at these stakes only."""
 
     @model_validator(mode="after")
     def _check_kind(self) -> "LevelSlot":
-        """Refuse keys that do not belong to this kind of progressive level."""
+        """Return the table; raise an error if it has keys that do not belong to this kind of progressive level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(
@@ -111,7 +112,10 @@ class LevelSlot(_LevelTable):
 
 
 def is_host_name_or_address(text: str) -> bool:
-    """Return whether the text is a host name (RFC 1123, and ``_``) or an address; an IPv6 address may have a zone."""
+    """Return whether the text is a host name (RFC 1123, also with ``_``) or an IP address.
+
+    An IPv6 address may have a zone.
+    """
     if _IP_ADDRESS_PATTERN.fullmatch(text):
         with suppress(ValueError):
             ip_address(text)
@@ -127,15 +131,15 @@ def _check_host_name_or_address(text: str) -> str:
 
 
 class LinkSlot(_LevelTable):
-    """The controller's broker, and this machine's identity for it (`egm progressive certificates`)."""
+    """The progressive controller's broker, and this machine's certificate for it (`egm progressive certificates`)."""
 
     host: Annotated[str, AfterValidator(_check_host_name_or_address)] = "127.0.0.1"
     """The broker's host name or address."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
-    """The broker's port, MQTT over TLS."""
+    """The broker's port for MQTT over TLS."""
     authority: Path
-    """The certificate of the authority that signed the broker's certificate (PEM)."""
+    """The file with the certificate of the authority that signed the broker's certificate (PEM)."""
     certificate: Path
-    """This machine's certificate (PEM)."""
+    """The file with this machine's certificate (PEM)."""
     key: Path
-    """This machine's private key (PEM), readable by its owner only."""
+    """The file with this machine's private key (PEM), readable by its owner only."""

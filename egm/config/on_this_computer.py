@@ -17,7 +17,7 @@ _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 def find_stable_port_name(device: str) -> str:
     """Return a name of the serial port that does not change when other devices are unplugged.
 
-    It is the name of the USB adapter or, if that has none, of the socket it is plugged into.
+    It is the name of the USB adapter or, if the adapter has none, of the USB socket it is plugged into.
     """
     real = Path(device).resolve()
     for folder in ("by-id", "by-path"):
@@ -30,7 +30,7 @@ def find_stable_port_name(device: str) -> str:
 def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
 
-    The machine waits for a port that does not exist.
+    A missing port does not prevent the start: the machine waits until it exists.
     """
     for key, port in file.ports_by_key.items():
         if port in SIMULATED_PORTS or "://" in port:
@@ -50,7 +50,10 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _is_terminal(status: os.stat_result) -> bool:
-    """Return whether a file is a terminal device, without opening it, which would toggle its control lines."""
+    """Return whether the file with this status is a terminal device.
+
+    The file is not opened, because that would toggle the port's control lines.
+    """
     if not stat.S_ISCHR(status.st_mode):
         return False
     subsystem = Path(f"/sys/dev/char/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}/subsystem")
@@ -59,7 +62,7 @@ def _is_terminal(status: os.stat_result) -> bool:
 
 
 def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
-    """Yield the folders that the cabinet file states for the machine's memory, each with its key in the file."""
+    """Yield (key in the file, folder) for each folder of the machine's memory that the cabinet file states."""
     for name in ("second_copy", "archive", "second_archive"):
         folder = getattr(file.memory, name)
         if folder is not None:
@@ -67,14 +70,17 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each folder of the machine's memory that cannot be created; the machine waits for it."""
+    """Yield a fault for each folder of the machine's memory that cannot be created.
+
+    It does not prevent the start: the machine waits until the folder can be created.
+    """
     for name, folder in _iter_memory_folders(file):
         if reason := _find_folder_error(folder):
             yield Fault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
-    """Yield a fault if both memory copies would use one folder; each should have its own medium."""
+    """Yield a fault if the two copies of the memory would use one folder; each should have its own medium."""
     users = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")
@@ -86,7 +92,7 @@ def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
 def _find_folder_error(folder: Path) -> str | None:
     """Return why a folder of the machine's memory cannot be created, or None if it can; nothing is created.
 
-    A folder that the present user may not see is no error, because the machine runs as another user.
+    If the present user may not see the folder, None is returned, because the machine runs as a different user.
     """
     for ancestor in (folder, *folder.parents):
         try:

@@ -9,15 +9,16 @@ from egm.config.documented import DocumentedFieldsMixin
 
 
 class Group(StrEnum):
-    """A group of SAS polls that a line of the cabinet file switches on or off together.
+    """The groups of SAS polls that a line of the cabinet file can switch on or off.
 
-    Groups that rest on general knowledge of the protocol only are off by default.
+    Groups that are based on general knowledge of the protocol only, not on a published description, are off by
+    default.
     """
 
     STANDARD = "standard"
     """Meters, games, bills, doors, identity: always on."""
     CONTROL = "control"
-    """Disable, bills, games, maintenance, sounds: a host's control of the machine."""
+    """A host's control of the machine: disable and enable it, bills, games, maintenance, sounds."""
     HANDPAY_RESET = "handpay_reset"
     HOPPER_STATUS = "hopper_status"
     MULTI_DENOMINATION = "multi_denomination"
@@ -45,21 +46,23 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     port: str = "pty"
-    """A serial port; ``pty`` for a pseudo-terminal of the machine's own; ``socket://`` or ``rfc2217://``."""
+    """A serial port; ``pty`` for a pseudo-terminal that the machine creates; or ``socket://`` or ``rfc2217://``."""
     address: Annotated[int, Field(ge=1, le=127, strict=True)] = 1
-    """The machine's address on the line."""
+    """The machine's SAS address on the line."""
     framing: Literal["strict", "lenient"] = "strict"
-    """Strict framing uses the wakeup bit; lenient framing is for lines without a wakeup bit."""
+    """With strict framing, the wakeup bit marks the first byte of a message; lenient framing is for lines without a
+    wakeup bit."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
-    """The longest pause within a message; by default 5, more if the line does not control its timing."""
+    """The longest pause within a message, in milliseconds; by default 5, more if the line does not control its
+    timing."""
     require_sync: bool = False
-    """Whether, after silence on the line, to wait for a poll to another machine before replying."""
+    """Whether, after a pause in polling, the machine replies only after it has seen a poll to a different machine."""
     chirp: bool = True
-    """Whether to send the machine's address now and then while no host polls it."""
+    """Whether to send the machine's address from time to time while no host polls it."""
     queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20
-    """The number of exceptions (SAS events) stored for the host until it polls them."""
+    """The number of exceptions (SAS events) that are stored until the host polls them."""
     busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
-    """How long a poll with an effect may take before the busy reply; the standard allows 20."""
+    """The milliseconds after which a poll that changes something gets the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: the value of one credit of every meter, in minor units."""
     enable: frozenset[Group] = frozenset()
@@ -69,7 +72,7 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "SasLine":
-        """Refuse a SAS line whose keys contradict each other."""
+        """Return the SAS line; raise an error if its keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} cannot carry the wakeup bit of SAS: framing must be "lenient"')
         if Group.STANDARD in self.disable:

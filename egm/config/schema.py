@@ -1,4 +1,4 @@
-"""JSON Schema of the cabinet file, for editors, and every key of it for people."""
+"""The JSON Schema of the cabinet file, for editors, and the documentation of every key."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ def build_schema() -> JsonSchemaValue:
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
-    """One table of the cabinet file for people: its header, its description, and its keys."""
+    """The documentation of one table of the cabinet file: its header, its description and its keys."""
 
     header: str
     meaning: str
@@ -32,7 +32,10 @@ class FileTable:
 
 
 def iter_cabinet_file_tables() -> Iterator[FileTable]:
-    """Yield every table of a cabinet file, in the order of the model; ``NAME`` stands for a freely chosen name."""
+    """Yield the documentation of every table of a cabinet file.
+
+    ``NAME`` in a header stands for a freely chosen name.
+    """
     document = build_schema()
     for name, schema_part in document["properties"].items():
         header, table = f"[{name}]", schema_part
@@ -49,7 +52,10 @@ def iter_cabinet_file_tables() -> Iterator[FileTable]:
 
 
 def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield a fault for each key that still has the example value of a new file, although only the owner knows it."""
+    """Yield a fault for each key that still has the example value of a new file.
+
+    Only keys are checked whose value only the machine's owner knows.
+    """
     for part in iter_cabinet_file_tables():
         name = part.header.strip("[]")
         table = data.get(name)

@@ -1,6 +1,7 @@
-"""A machine's serial number: one rule, wherever a serial is read.
+"""A machine's serial number: one rule for its characters, applied wherever a serial number is read.
 
-It also names certificates, files and topics of the link, so no other characters are allowed.
+The serial number is also part of the names of certificates, files and MQTT topics, so no other characters are
+allowed.
 """
 
 import re

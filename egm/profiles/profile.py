@@ -40,7 +40,7 @@ _FOLDER = Path(__file__).parent
 
 
 def _parse_fraction(value: object) -> Fraction:
-    """Return exact odds from a text such as "0.83" or "5/6". Raises ValueError for any other value."""
+    """Return the exact fraction in a text such as "0.83" or "5/6". Raises ValueError for any other value."""
     if isinstance(value, str):
         with contextlib.suppress(ZeroDivisionError):
             return Fraction(value)
@@ -48,7 +48,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return when the random number generator takes fresh entropy, from that policy's table in a profile."""
+    """Return the policy of when the random number generator takes fresh entropy, from its table in a profile."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic expects ValueError)
     try:
@@ -72,7 +72,10 @@ _POLICY_MEANINGS: Final = {
 
 
 def _build_policy_schema() -> dict[str, object]:
-    """Return the JSON Schema of the generator's :class:`rng.ReseedPolicy`, which checks the values together itself."""
+    """Return the JSON Schema of the generator's :class:`rng.ReseedPolicy`.
+
+    The schema checks each value; rules between values are checked by the class itself.
+    """
     kinds: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
         int: {"type": "integer", "minimum": 0},
@@ -115,16 +118,16 @@ class _Table(DocumentedFieldsMixin, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MinimumReturn:
-    """The minimum return that a profile requires of a game, and the bets of the game that must have it."""
+    """The minimum return (RTP) that a profile requires, and which bets of a game must have it."""
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
     """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
 
     def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
-        """Return a bet of the game whose return is below the required minimum, or None.
+        """Return the name of a bet of the game whose return is below the required minimum, or None.
 
-        ``returns`` has the return of each bet.
+        ``returns`` has the return of each bet, by name.
         """
         if self.of == "nothing" or not returns:
             return None
@@ -134,18 +137,18 @@ class MinimumReturn:
 
 
 class TableReturns(_Table):
-    """The minimum return of a table game, for regulations whose minimum is about slot machines only."""
+    """The minimum and maximum return of table games, for regulations whose limits are about slot machines only."""
 
     least: Odds = Fraction(0)
-    """The return a bet should have; certification lists every bet below it."""
+    """The minimum return of a bet, as a fraction; certification lists every bet below it."""
     applies_to: Literal["bet", "game", "nothing"] = "nothing"
-    """What is refused below that return: a game with any such bet, a game whose best bet is below it, or nothing."""
+    """What is refused below `least`: a game with any such bet, a game whose best bet is below it, or nothing."""
     ceiling: Odds | None = None
-    """The maximum return of a table bet, 1 for bets that pay true odds; none: `returns.ceiling`."""
+    """The maximum return of a bet on a table; None: `returns.ceiling`. With 1, a bet may pay true odds."""
 
 
 class Returns(_Table):
-    """The minimum return of a game, by family; the machine refuses a game below it."""
+    """The minimum return (RTP) of games, by family; the machine refuses a game below it."""
 
     reels: Odds
     """The minimum return of slot-machine games: reels and video poker (Québec s.93)."""
@@ -154,13 +157,13 @@ class Returns(_Table):
     wheel: Odds
     """The minimum return of wheels of fortune (Québec s.122)."""
     tables: TableReturns = TableReturns()
-    """The minimum return of table games, for which the regulations state none of their own."""
+    """The limits of the return of table games; regulations for slot machines state none for them."""
     ceiling: Odds | None = None
-    """The maximum return of a game; certification refuses one above. None: a return above 100 % is only
+    """The maximum return of a game; certification refuses a game above it. None: a return above 100 % is only
     noted."""
 
     def find_minimum(self, family: str) -> MinimumReturn:
-        """Return the minimum return required of a family of games; table games may have a separate one."""
+        """Return the minimum return required of the games of a family, and of which bets; tables have their own."""
         own_minimum = self._of_machines.get(family)
         return (
             MinimumReturn(self.tables.least, self.tables.applies_to)
@@ -169,26 +172,29 @@ class Returns(_Table):
         )
 
     def find_maximum(self, family: str) -> Fraction | None:
-        """Return the maximum return allowed for a family of games, or None; table games may have a separate one."""
+        """Return the maximum return allowed for the games of a family, or None for no limit.
+
+        Table games have their own maximum if the profile states one.
+        """
         if family in self._of_machines or self.tables.ceiling is None:
             return self.ceiling
         return self.tables.ceiling
 
     @property
     def _of_machines(self) -> dict[str, Fraction]:
-        """Return the minimum return required of each family except table games."""
+        """Return the minimum return of each family of games except table games."""
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
 
 class ValueIn(_Table):
-    """Value in: the bills accepted, and the balance that stops further value from being accepted."""
+    """Money inserted: the bills accepted, and the credit limit."""
 
     bills_cents: tuple[Cents, ...]
-    """The bills accepted, smallest first."""
+    """The denominations of the bills accepted, in minor units, smallest first."""
     credit_limit_cents: Cents
-    """No more value is accepted at or above this balance (NZ 1.43.9 [BKNTLIM])."""
+    """If the credit is this amount or more, no further money is accepted (NZ 1.43.9 [BKNTLIM])."""
     within_pay_out: bool = False
-    """Whether the credit limit must not exceed what the machine can pay out at once without staff (FR68-1)."""
+    """Whether the credit limit must not exceed what the machine can pay at once without staff (FR68-1)."""
 
 
 class Play(_Table):
@@ -205,69 +211,69 @@ class Play(_Table):
     game_time_ms: Annotated[int, Field(ge=0, strict=True)]
     """The minimum time from the start of one game to the next, in milliseconds."""
     advice: bool = True
-    """Whether the screen may show or preselect the best answer, if the game knows it (NJ-A(g), NZ 1.22.13)."""
+    """Whether the screen may show or preselect the best choice, if the game computes it (NJ-A(g), NZ 1.22.13)."""
 
 
 class Awards(_Table):
-    """The longest odds allowed for an award, and the odds above which they are displayed to the player."""
+    """The odds above which the player is shown how unlikely an award is, and the longest odds allowed."""
 
     top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
     """The player is shown the odds of a top award that are longer than 1 in this number of games (Ontario 10.1)."""
     other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.other_one_in
     """The player is shown the odds of any other award that are longer than 1 in this number of games (Ontario 10.1)."""
     longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """A game with an award of longer odds is refused (NJ-A(c), PA 1112a.7, NZ 1.22.16a); None: no limit."""
+    """A game with an award less likely than 1 in this number of games is refused (NJ-A(c), PA 1112a.7, NZ
+    1.22.16a); None: no limit."""
     every_prize_at_every_bet: bool = False
-    """Whether every bet must be able to win every prize of its pay table (NJ-A(b)); otherwise a bet may buy a
-    part."""
+    """Whether every bet must be able to win every prize of its pay table (NJ-A(b)). If not, a bet may play for only
+    some of the prizes."""
 
     @property
     def odds_limits(self) -> OddsLimits:
-        """Return the limits above which an award's odds must be displayed to the player."""
+        """Return the odds above which the player is shown how unlikely an award is."""
         return OddsLimits(self.top_told_one_in, self.other_told_one_in)
 
 
 class PayOut(_Table):
-    """Payout methods, and when they are used."""
+    """The payout methods, and when each is used."""
 
     order: tuple[Literal["ticket", "coins"], ...]
-    """Payout methods in the order they are tried; the hand-pay is always the last."""
+    """The payout methods in the order in which they are tried; the hand-pay is always the last."""
     automatic_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The balance from which the machine pays out automatically (Québec VLT: a coupon at $1,000); None:
-    never."""
+    """If the credit is this amount or more, the machine pays out automatically (Québec VLT: a coupon at $1,000);
+    None: never."""
     large_win_cents: Cents
     """A win of this amount or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
     defect: Literal["refund", "keep"] = "refund"
-    """A game the machine cannot finish: refund the stake (Québec s.95), or keep it for a decision."""
+    """What happens to the stake of a game that the machine cannot finish: refund it (Québec s.95), or retain it
+    until staff decide."""
     rest: Literal["stays", "next_way"] = "next_way"
-    """The remainder the hopper cannot pay in whole coins: paid by the next method, or left as credit (MS
+    """The remainder that the hopper cannot pay in whole coins: paid by the next method, or left as credit (MS
     8-2.3)."""
     residual: Literal["stays", "given_up", "played"] = "stays"
-    """Residual credit, too small to be played or paid in coins, stays; or the player may give it up; or stake
-    it on one draw for the smallest usable amount, at fair odds (NZ 1.22.40). Both are metered."""
+    """What may be done with residual credit, too small to be played or paid in coins: it stays; or the player may
+    give it up; or the player may stake it on one draw for the smallest usable amount, at fair odds (NZ 1.22.40).
+    Giving up and staking are metered."""
 
 
 class ByHand(_Table):
-    """What staff must do, or may decide, about a player's money.
-
-    An amount of none means that there is no such limit.
-    """
+    """What staff must do, or may decide, about a player's money. An amount of none means that no limit applies."""
 
     identity_cents: Cents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
     methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
     """How a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
-    """A win of this amount or more is paid by hand, marked as reportable for tax (NJD 1.40, CFR 547.11)."""
+    """A win of this amount or more is paid by hand and marked as taxable (NJD 1.40, CFR 547.11)."""
     ticket_instead: bool = True
-    """Whether a pending hand-pay of credits may become a ticket once one can be printed: the player requests
-    it, the attendant's key confirms it."""
+    """Whether a pending hand-pay of credit may become a ticket once one can be printed: the player requests the
+    ticket, and the attendant confirms it with the key."""
     prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
-    """Merchandise: games that can win it are refused, or an attendant delivers the prize (Québec s.90), or
-    the player may take its stated value in money instead."""
+    """How merchandise prizes are handled: games that can win one are refused; or an attendant delivers the prize
+    (Québec s.90); or the player may also take its stated value in money instead."""
     forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
-    """What may be denied to a player who disrupted the machine (Québec s.94): an undecided game with its
-    wager; the prize that waits for an attendant; the credits. Two people always decide."""
+    """What staff may deny to a player who disrupted the machine (Québec s.94): an undecided game with its wager;
+    the prize that waits for an attendant; the credits. Two people always decide."""
 
 
 class Tickets(_Table):
@@ -278,27 +284,28 @@ class Tickets(_Table):
     valid_days: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The number of days after the day of issue that a ticket is valid; none: it never expires (H-10)."""
     central: bool = False
-    """Whether tickets require a central ticket system (Monaco 19.7); without one there are no tickets."""
+    """Whether tickets require a central ticket system (Monaco 19.7); without one there are then no tickets."""
     promotional: bool = False
-    """Whether restricted and nonrestricted tickets are accepted."""
+    """Whether tickets of restricted and nonrestricted credit are accepted."""
     restricted_out: bool = False
-    """Whether restricted credit may leave on a ticket; otherwise it stays until played or expired."""
+    """Whether restricted credit may be paid out on a ticket; if not, it stays until played or expired."""
 
 
 class Host(_Table):
-    """Money through a host, on a machine whose cabinet file names one."""
+    """How the machine uses a host (a casino system) for money, if its cabinet file names one."""
 
     answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
-    """How long to wait for a host's reply: a ticket number, a ticket's value, or accepting a cash-out."""
+    """The seconds to wait for a host's reply: a ticket number, a ticket's value, or accepting a cash-out."""
     offline_tickets: Annotated[int, Field(ge=0, le=31, strict=True)] = 0
-    """How many tickets a machine may number itself while the host does not reply (H-09); 0: the attendant pays."""
+    """The number of tickets that a machine may number itself while the host does not reply (H-09); 0: an attendant
+    pays."""
     silence_seconds: Annotated[int, Field(ge=0, strict=True)] | None = None
-    """Seconds without a poll of the host after which the machine goes out of service (SC: 72 hours; Ontario:
+    """If the host does not poll for this number of seconds, the machine goes out of service (SC: 72 hours; Ontario:
     at once); None: it plays on."""
     full_queue_stops: bool = False
-    """Whether a machine goes out of service if its host falls behind in reading exceptions (AGE 11.1.2(3))."""
+    """Whether a machine goes out of service if its host reads the queued exceptions too slowly (AGE 11.1.2(3))."""
     starts_machine: bool = False
-    """Whether a new machine plays only after its host has started it (SD addendum 1)."""
+    """Whether a new machine can be played only after its host has enabled it (SD addendum 1)."""
     transfer_limit_cents: Cents = 1_000_000
     """The maximum amount of one electronic transfer."""
 
@@ -309,27 +316,28 @@ class Protection(_Table):
     clock: bool = False
     """Whether the time of day is always displayed (VIC r.19)."""
     remind_minutes: tuple[Minutes, ...] = ()
-    """Minutes of play to the first reminder, from it to the second, and so on; the last is repeated."""
+    """The minutes of play until the first reminder, from there to the second, and so on; the last number is
+    repeated."""
     remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """A reminder is shown each time this further amount has been spent (wagers minus wins)."""
+    """The amount spent (wagers minus wins) since the last reminder at which the next one is shown."""
     limit_minutes: Minutes | None = None
     """The maximum length of a session, in minutes."""
     limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The maximum cost of one session."""
+    """The maximum amount spent in one session (wagers minus wins)."""
     at_limit: Literal["pause", "cash_out"] = "pause"
-    """At a limit play pauses; ``cash_out`` also pays the player out automatically."""
+    """What happens at a limit: ``pause`` pauses play; ``cash_out`` also pays the player out automatically."""
     pause_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
-    """How long play pauses at a limit, in minutes; 0: until the session has ended."""
+    """The minutes for which play pauses at a limit; 0: until the session has ended."""
     own_limits: bool = False
     """Whether players may set their own limits, which apply like the profile's (UK B2)."""
     session_gap_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
-    """For how many minutes the credits must have been zero for a session to end."""
+    """The minutes for which the credits must have been zero for a session to end."""
     help_line: dict[str, str] = {}
     """The text about where to find help, by language (Loto-Québec)."""
 
     @property
     def counts_sessions(self) -> bool:
-        """Return whether this profile requires the machine to count sessions of play."""
+        """Return whether this profile has a reminder or limit for which the machine must count player sessions."""
         has_spending_limit = self.remind_spend_cents or self.limit_spend_cents
         return bool(has_spending_limit or self.remind_minutes or self.limit_minutes or self.own_limits)
 
@@ -338,18 +346,19 @@ class Sound(_Table):
     """Loudness limits; alarms and test tones have a minimum that no limit lowers (J-17)."""
 
     loudness_percent: Annotated[int, Field(ge=0, le=100, strict=True)] = 100
-    """The loudest volume step, as a percentage of full scale, for venues that want less."""
+    """The loudness of the highest volume step, in percent of full scale."""
 
 
 class Coins(_Table):
-    """The coins accepted, the coin the hopper pays, and its payout limit. Without coins both are empty."""
+    """The coins accepted, the coin that the hopper pays, and its payout limit; empty for machines without coins."""
 
     accepted_cents: tuple[Cents, ...] = ()
-    """The coins accepted (Monaco 19.5)."""
+    """The values of the coins accepted, in minor units (Monaco 19.5)."""
     hopper_cents: Cents = 0
-    """The coin the hopper pays; 0: there is no hopper."""
+    """The value of the coin that the hopper pays, in minor units; 0: there is no hopper."""
     hopper_full_cents: Cents = 0
-    """The hopper level from which coins fall into the drop box of the cabinet stand (Monaco 19.5); 0: never."""
+    """The hopper level in minor units from which coins fall into the drop box of the cabinet stand (Monaco 19.5);
+    0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
 
@@ -358,7 +367,7 @@ class HardMeters(_Table):
     """Electromechanical counters on the I/O board (FR68-11)."""
 
     pulse_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The value of one pulse; none: there are no hard meters."""
+    """The value of one pulse in minor units; none: there are no hard meters."""
     meters: Annotated[tuple[str, ...], Field(min_length=1, max_length=6)] = (
         "coin_in",
         "coin_drop",
@@ -370,27 +379,28 @@ class HardMeters(_Table):
 
 
 class Progressives(_Table):
-    """What the market requires of progressive levels: lost controllers, unconfirmed hits, hand-pay."""
+    """What the jurisdiction requires of progressive levels: lost controllers, unconfirmed hits, hand-pay."""
 
     stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
-    """Seconds without a message after which a controller counts as down: its levels show that and cannot be
-    played for."""
+    """The seconds without a message after which a controller counts as down: its levels are shown as such and
+    cannot be played for."""
     link_down: Literal["wager", "machine"] = "wager"
     """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
     unanswered: Literal["wait", "hand"] = "hand"
-    """A hit that no controller confirms: wait, or let an attendant pay the amount shown."""
+    """What happens to a hit that no controller confirms: it waits, or an attendant may pay the amount shown."""
     hand_cents: Cents | None = None
-    """A level of this amount or more is paid by hand, regardless of the game's own win; None: like a large win."""
+    """A progressive win of this amount or more is paid by hand, whatever else the game wins; None: as
+    `large_win_cents` states."""
     counted: Literal["nothing", "reset", "all"] = "nothing"
-    """The part of a level that counts towards the minimum return: nothing, its reset value, or its growth as
-    well."""
+    """The part of a progressive level that counts towards the minimum return: nothing, its reset value, or also its
+    growth."""
 
 
 class Staff(_Table):
     """Identification of staff at the machine (J-08, J-16; Monaco arts 20-23; FR-door)."""
 
     menu_key: bool = True
-    """Whether the service menu opens only with the operator's or the audit key; otherwise also from the
+    """Whether the service menu opens only with the operator's or the audit key; if not, it also opens from the
     screen."""
     key_alone: tuple[Permission, ...] = (
         Permission.ANSWER_CALLS,
@@ -398,40 +408,42 @@ class Staff(_Table):
         Permission.PAY_BY_HAND,
         Permission.RESTART,
     )
-    """The permissions that the attendant's key has without a sign-in; for any other, a person must sign in."""
+    """The permissions that the attendant's key gives without a sign-in; for any other, a person must sign in."""
     two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
-    """The permissions for whose use two people must authorise together."""
+    """The permissions that two people must use together."""
     wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     """The number of consecutive wrong PINs after which a staff number is locked."""
     locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15
     """The minutes for which a staff number is locked after too many wrong PINs."""
     time_out_seconds: Annotated[int, Field(ge=10, strict=True)] = 180
-    """The seconds without a touch after which the menu signs out."""
+    """The seconds without a touch after which the person is signed out of the menu."""
     identify_before_opening: bool = False
-    """Whether a door opened without a declared intervention is a separate event (Monaco art. 20.3)."""
+    """Whether a door opened without a declared intervention (logged staff work) is a separate event (Monaco art.
+    20.3)."""
     monitored_openings: bool = False
-    """Whether a door may be opened only after the monitoring system has read who is working (Monaco art. 20.3)."""
+    """Whether a door may be opened only after the monitoring system has identified who is working (Monaco art.
+    20.3)."""
     slips: bool = False
-    """Whether to print an access ticket at an intervention, and an audit ticket at an open main or logic door
+    """Whether to print an access ticket at an intervention, and an audit ticket while a main or logic door is open
     (SD addenda 1-5)."""
     test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
     """The maximum number of coins paid by a hopper test; 0: hoppers are not tested."""
     meter_names: Literal["us", "mc", "fr", "anz"] = "us"
-    """The vocabulary in which meters are named on the service pages."""
+    """The jurisdiction whose meter names the service pages use."""
 
 
 class Inventory(_Table):
-    """The records required of a machine; one whose devices are all simulated is a demonstration."""
+    """The records that a machine must have. A machine with only simulated devices is a demonstration without any."""
 
     complete: bool = False
-    """Whether a machine starts only with kind, maker, model, base number and photograph on record (Monaco
+    """Whether a machine starts only if its kind, maker, model, base number and photograph are on record (Monaco
     19.3)."""
     certified: bool = False
     """Whether a game is offered only with a certificate signed by the key in the cabinet file (Monaco 19.3)."""
 
 
 class Journal(_Table):
-    """Journal settings: the entries between signed checkpoints, and the maximum amount of one entry (A-26)."""
+    """Journal settings: how often the journal is signed, and the maximum amount of one transaction (A-26)."""
 
     checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
     """The number of entries between two signed checkpoints."""
@@ -443,11 +455,11 @@ class Profile(_Table):
     """The rules of one jurisdiction. The keys are documented in their tables."""
 
     id: Identifier
-    """The profile's id, which is also the id of its ticket template."""
+    """The profile's id, which also selects its ticket template."""
     title: dict[str, str]
     """The name of the jurisdiction, by language."""
     source: str
-    """The regulations that the profile implements."""
+    """The regulations that the profile implements, as text."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
     languages: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -471,17 +483,17 @@ class Profile(_Table):
     chance: Annotated[
         ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_policy_schema())
     ]
-    """When the generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
+    """When the random number generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
     _file: Source | None = PrivateAttr(default=None)
 
     @property
     def file(self) -> Source | None:
-        """Return the profile's file with its bytes, or None if the profile was not read from a file."""
+        """Return the file, with its bytes, from which the profile was read, or None if it was not read from a file."""
         return self._file
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Profile":
-        """Refuse a profile with keys that contradict each other, or without a text in one of its languages."""
+        """Return the profile; raise ValueError if keys contradict each other, or a text lacks one of its languages."""
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
         untitled = [code for code in self.languages if code not in self.title]
@@ -536,7 +548,7 @@ def list_profile_ids() -> tuple[str, ...]:
 def load_profile(name: str | Path) -> Profile:
     """Load a jurisdiction's profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
-    Raises OperatorError if it is missing or invalid, with every fault: file, line, key and reason.
+    Raises OperatorError if it is missing or invalid; the text has every fault with file, line, key and reason.
     """
     try:
         source = read(name, _FOLDER)

@@ -11,7 +11,7 @@ from egm.profiles.profile import Profile
 def build_schema() -> dict[str, object]:
     """Return the JSON Schema (draft 2020-12) of a jurisdiction profile's file, which describes each key.
 
-    Rules between keys (a limit below another, a text for each language) are only checked by
+    Rules between keys (one limit below a second one, a text for each language) are only checked by
     :func:`egm.profiles.load_profile`.
     """
     data = Profile.model_json_schema()
@@ -21,7 +21,7 @@ def build_schema() -> dict[str, object]:
 
 
 def iter_keys() -> Iterator[KeyDocumentation]:
-    """Yield every key of a jurisdiction profile, table by table, as the schema describes it."""
+    """Yield the documentation of every key of a jurisdiction profile, table by table."""
     root = build_schema()
     yield from _iter_table_keys(root, root, "")
 
@@ -29,7 +29,10 @@ def iter_keys() -> Iterator[KeyDocumentation]:
 def _iter_table_keys(
     root: JsonSchemaValue, table: JsonSchemaValue, prefix: str
 ) -> Iterator[KeyDocumentation]:
-    """Yield every key of a table of the profile's schema, and of the tables in it."""
+    """Yield the documentation of every key in a table of the profile's schema, and of the tables in it.
+
+    ``prefix`` is the name of the table with a dot, put before each key.
+    """
     for name, schema_part in table["properties"].items():
         described = resolve_reference(root, schema_part)
         if "properties" in described:
