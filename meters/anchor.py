@@ -37,7 +37,7 @@ class AnchoredHead:
 
 @dataclass(frozen=True, slots=True)
 class AnchorReading:
-    """What was read from a journal's anchor file."""
+    """The content that was read from a journal's anchor file."""
 
     head: AnchoredHead | None
     """The newest journal head in the file, or None if no slot is valid."""

@@ -45,7 +45,7 @@ _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGME
 
 @dataclass(frozen=True)
 class ArchiveEnd:
-    """Where the journal's archive ends: its last entry, and the digests that prove its files."""
+    """The end of the journal's archive: its last entry, and the digests that prove its files."""
 
     last_sequence: int
     """The number of the last archived entry."""

@@ -94,7 +94,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def ref(self) -> str | None:
-        """Return the id of the transaction that this entry settles, voids or belongs to; None if there is none."""
+        """Return the id of the transaction that this entry settles, voids or belongs to, or None."""
         return self.transaction.ref
 
     @property

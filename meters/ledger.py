@@ -87,10 +87,7 @@ def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple
 
 @dataclass(slots=True)
 class Ledger:
-    """What follows from a journal's first ``sequence`` entries.
-
-    It has the balances, meter cells, occurrence counts, pending reservations and machine state.
-    """
+    """The balances, meter cells, counts, reservations and machine state after a journal's first ``sequence`` entries."""
 
     sequence: int = 0
     """The number of the last entry that is included; 0 for none."""

@@ -32,7 +32,7 @@ _HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """What was read of a mirrored value on one medium."""
+    """The content that was read of a mirrored value on one medium."""
 
     folder: Path
     """The folder that contains the copy."""

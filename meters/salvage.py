@@ -50,7 +50,10 @@ Read = Callable[[int], Iterable[SealedEntry]]
 
 @dataclass(frozen=True, slots=True)
 class SalvagedJournal(Generic[W]):
-    """What could be read of a damaged journal, from one copy or from both, up to the point where neither continues."""
+    """The readable part of a damaged journal, from one copy or from both.
+
+    It ends where no copy continues.
+    """
 
     sequence: int
     """The number of the last intact entry."""
@@ -294,7 +297,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """Return the number of the last acknowledged entry according to the authenticated anchors; 0 if there is none."""
+    """Return the number of the last acknowledged entry according to the authenticated anchors, or 0."""
     acknowledged = 0
     if key is None:
         return acknowledged

@@ -42,7 +42,7 @@ def is_kind(kind: str) -> bool:
 
 
 class Phase(StrEnum):
-    """How a transaction moves value: at once, or by a reservation that a later transaction settles or voids."""
+    """The ways in which a transaction moves value: at once, or by a reservation that is later settled or voided."""
 
     POST = "post"
     """Move the value immediately."""

@@ -115,7 +115,7 @@ class Machine(_CabinetTable):
 
 
 class Inventory(_CabinetTable):
-    """What the venue's inventory records about the machine, besides its numbers (Monaco arts 19.1-19.4)."""
+    """The venue's inventory data about the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
     """The type of machine, in the venue's words."""
@@ -152,8 +152,7 @@ class GameSlot(_CabinetTable):
 def _check_protocol(protocol: str) -> str:
     """Return the device protocol if there is a driver for it; raise ValueError otherwise.
 
-    The check is a validator of its own, so that its fault is reported together with the other faults of the
-    file.
+    The check is a separate validator, so that its fault is reported together with the other faults of the file.
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
@@ -189,7 +188,7 @@ class Metrics(_CabinetTable):
 
 
 class Memory(_CabinetTable):
-    """Where the machine's memory is stored: folders on two media."""
+    """The location of the machine's memory: folders on two media."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
     """The folder of the journal's second copy, preferably on a second medium; by default in the first copy's folder."""
@@ -222,7 +221,7 @@ class Gat(_CabinetTable):
 
 
 class Validation(StrEnum):
-    """How ticket numbers are made, and whether the machine or a host states the value of a ticket."""
+    """The ways to make ticket numbers and to state the value of a ticket: by the machine or by a host."""
 
     STAND_ALONE = "stand_alone"
     """The machine makes the ticket numbers and redeems tickets itself, with its own ticket ledger."""
@@ -238,7 +237,7 @@ class Validation(StrEnum):
 
 
 class Host(_CabinetTable):
-    """What a host (a casino system) does for this machine; without this table the machine has no host for money."""
+    """The functions that a host (casino system) performs for this machine; without this table no host handles money."""
 
     tickets: Validation = Validation.STAND_ALONE
     """How tickets are validated: by the machine itself, or by the host in one of the two ways of SAS."""
@@ -413,7 +412,7 @@ class CabinetFile(_CabinetTable):
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
-    """Read the cabinet file ``path``; if ``path`` is None, read the demonstration cabinet.
+    """Read the cabinet file ``path``; without a path, read the demonstration cabinet.
 
     Relative paths in the file are relative to its folder. Raises OperatorError with every fault of a file that
     cannot be used.
@@ -491,7 +490,7 @@ class StateFolder:
     def get_address_path(self, position: int | None) -> Path:
         """Return the path of the file with the network address of a browser screen.
 
-        It is the screen of this player position, or the top screen if ``position`` is None.
+        It is the screen of this player position; without a position, the top screen.
         """
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"

@@ -37,7 +37,7 @@ class Fault:
     line: int | None = None
     """The line in the file, counted from 1; None if it is not known."""
     suggestion: str = ""
-    """The word that was probably meant; empty if there is none."""
+    """The word that was probably meant, or empty."""
     allowed_values: tuple[str, ...] = ()
     """The allowed values of the key; empty if they cannot be listed."""
     is_fatal: bool = True

@@ -18,7 +18,7 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
 class Kind(StrEnum):
-    """Which machines share a progressive level: one machine, those of one venue, or those of several venues."""
+    """The scope of a progressive level: one machine, the machines of one venue, or those of several venues."""
 
     STAND_ALONE = "stand_alone"
     """A level of one machine alone."""
@@ -58,7 +58,7 @@ class _LevelTable(DocumentedFieldsMixin, BaseModel):
 
 
 class LevelSlot(_LevelTable):
-    """How a progressive level of a game is managed.
+    """The management of a progressive level of a game.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
     amount must have the same stake and the same chance (Québec by-law, s.92). If `stakes` of a linked level

@@ -334,7 +334,7 @@ class EntryDeclarations:
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
         """Yield the entries of a log, newest first, at most ``size`` of them.
 
-        If ``size`` is None, the log's own default applies.
+        Without a ``size``, the default of the log applies.
         """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:

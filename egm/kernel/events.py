@@ -337,7 +337,7 @@ class ReplaceWithEvent(Exception):
 
 
 class NextState(StrEnum):
-    """How the engine finds the next state after a rule that names no state."""
+    """The ways in which the engine finds the next state after a rule that names no state."""
 
     #: The present state.
     SAME = "same"

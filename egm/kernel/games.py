@@ -30,7 +30,7 @@ class Selection:
     bet_credits: int
     language: str
     options: Mapping[str, JSON] = field(default_factory=dict)
-    """The bet options of the game's family besides the credits, such as a bet mode or the numbers of a Keno ticket."""
+    """The bet options of the game's family other than the credits: a bet mode, or the numbers of a Keno ticket."""
 
     @property
     def bet_cents(self) -> int:

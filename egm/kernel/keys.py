@@ -14,7 +14,7 @@ from egm.record_codec import check_value
 
 
 class ClearAction(StrEnum):
-    """What an authorised memory clear does with the value under a storage key.
+    """The ways in which an authorised memory clear treats the value under a storage key.
 
     See :mod:`egm.features.memory_clear.claims`.
     """
@@ -28,7 +28,7 @@ class ClearAction(StrEnum):
 
 
 class KeyOwner(StrEnum):
-    """Who owns the value under a storage key: the whole machine, or each player position separately."""
+    """The owner of the value under a storage key: the whole machine, or each player position separately."""
 
     MACHINE = "machine"
     PLAYER = "player"

@@ -29,11 +29,11 @@ class PositionMemory:
         return key if self._position.number == 1 else self._keys.build_stored_name(key, self._position)
 
     def get(self, key: str) -> Any:
-        """Return the JSON value stored under a key, or None if there is none."""
+        """Return the JSON value stored under a key, or None."""
         return self._journal.state(self.build_stored_name(key))
 
     def read(self, record_type: type[R], key: str) -> R | None:
-        """Return the record stored under a key, or None if there is none.
+        """Return the record stored under a key, or None.
 
         Raises RecordError if the value is malformed.
         """

@@ -411,7 +411,7 @@ class Snapshot(_Message):
     """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
-    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None if there is none."""
+    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None for no maximum."""
     most_staked_cents: int | None = None
     """The highest total stake, with raises, that a round of the selected game can reach here, in minor units."""
     bet_needs_cents: int = 0

@@ -55,7 +55,7 @@ def get_refusal_code(guard: Callable[..., bool]) -> str:
 
 
 class Refusal(StrEnum):
-    """What happens to an event that no rule accepts: it is reported to a person, or recorded."""
+    """The ways to refuse an event that no rule accepts: report it to a person, or record it."""
 
     REPORT = "reported"
     """The reason (failed guard, or state) is reported to the person who made the request."""

@@ -32,7 +32,7 @@ class EventEffect(StrEnum):
 
 
 class ClearCondition(StrEnum):
-    """What clears a significant event: a person or a condition."""
+    """The person or condition that clears a significant event."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""

@@ -257,7 +257,7 @@ class PayOut(_Table):
 
 
 class ByHand(_Table):
-    """What staff must do, or may decide, about a player's money. An amount of none means that no limit applies."""
+    """Duties and powers of staff concerning a player's money. An amount of none means that no limit applies."""
 
     identity_cents: Cents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
@@ -292,7 +292,7 @@ class Tickets(_Table):
 
 
 class Host(_Table):
-    """How the machine uses a host (a casino system) for money, if its cabinet file names one."""
+    """The use of a host (casino system) for money, if the machine's cabinet file names one."""
 
     answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
     """The seconds to wait for a host's reply: a ticket number, a ticket's value, or accepting a cash-out."""
@@ -379,7 +379,7 @@ class HardMeters(_Table):
 
 
 class Progressives(_Table):
-    """What the jurisdiction requires of progressive levels: lost controllers, unconfirmed hits, hand-pay."""
+    """The jurisdiction's rules for progressive levels: lost controllers, unconfirmed hits, hand-pay."""
 
     stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
     """The seconds without a message after which a controller counts as down: its levels are shown as such and

@@ -88,7 +88,7 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
     """Return the content of ``manifest.json`` in a certification bundle, after verifying the bundle.
 
     The bundle must be complete and correctly signed. Raises :class:`BundleError` naming the file that is wrong.
-    ``public_key`` is the laboratory's key, obtained from a trusted source. If it is None, the key in the bundle
+    ``public_key`` is the laboratory's key, obtained from a trusted source. Without a key, the one in the bundle
     is used, which only shows that nothing has changed since the bundle was signed.
     """
     try:

@@ -55,7 +55,7 @@ class Manifest:
     """The SHA-256 of each file in hexadecimal, by file name."""
 
     def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
-        """Return which files to verify on a cabinet with the definition files ``own_files`` of its own."""
+        """Return which files to verify on a cabinet that brings the definition files ``own_files``."""
         return Scope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
@@ -77,7 +77,7 @@ class Manifest:
 
 
 class FileFault(StrEnum):
-    """How a software file can differ from the manifest."""
+    """The ways in which a software file can differ from the manifest."""
 
     ALTERED = "altered"
     MISSING = "missing"

@@ -42,7 +42,7 @@ _BYTECODE_FOLDER: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which files count as a cabinet's software."""
+    """The choice of files that count as a cabinet's software."""
 
     cabinet_definitions: tuple[tuple[str, str], ...] = ()
     """(name, path) of each definition file that the cabinet brings itself."""
@@ -80,7 +80,7 @@ def find_components(scope: Scope) -> frozenset[str]:
 def find_component(name: str) -> str:
     """Return the software component to which the file with this name belongs.
 
-    Raises LocalError if there is none.
+    Raises LocalError if no component has it.
     """
     for prefix, component in _COMPONENT_PREFIXES:
         if name.startswith(prefix):

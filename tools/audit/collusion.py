@@ -66,9 +66,10 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class LargeBetFolds:
-    """How often a position folded after a large bet in rounds that one certain other position won.
+    """The folds of a position after a large bet, in rounds that one certain other position won.
 
-    ``expected_count`` is the number expected from the other pairs of the same gaming day and game.
+    ``count`` is the number of such folds; ``expected_count`` is the number expected from the other pairs of the
+    same gaming day and game.
     """
 
     count: int = 0

@@ -56,7 +56,7 @@ class _Play:
 
 @dataclass(slots=True)
 class _Tournament:
-    """What the journal has recorded of one tournament so far."""
+    """The data of one tournament that the journal has recorded so far."""
 
     digest: str
     text: str

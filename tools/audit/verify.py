@@ -38,7 +38,7 @@ from tools.audit.tournaments import TournamentAudit
 FINDINGS_MAX: Final = 100
 """The maximum number of findings that are stored; further findings are only counted.
 
-It also limits the notices: only the last ones are stored.
+As many notices are stored, of which the last ones are kept.
 """
 #: The most differing totals that a finding names.
 _TOTALS_SHOWN: Final = 4

@@ -1,4 +1,4 @@
-"""What the audit has learned from the entries so far: about staff, and about the time since the last power-up."""
+"""Facts that the audit collects from the entries so far: about staff, and about the time since the last power-up."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -42,7 +42,7 @@ def read_position(entry: StoredEntry) -> int:
 
 
 class Facts:
-    """What the audit has learned from the journal's earlier entries; every entry updates it, even one with findings."""
+    """The facts that the audit has collected from earlier entries; every entry updates them, even a faulty one."""
 
     def __init__(self, keys: StorageKeys = FEATURES.storage_keys) -> None:
         self.keys = keys

@@ -97,7 +97,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the stored cash-out or hand-pay states the coins already paid, or none if there are none."""
+        """Check that the stored cash-out or hand-pay states the coins already paid, and no coins if none were paid."""
         remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True

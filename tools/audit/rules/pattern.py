@@ -56,7 +56,7 @@ class PatternMismatch(Exception):
 
 
 class CheckContext:
-    """What the checks of an entry use: the entry, the ledger before it, and the values bound to pattern names."""
+    """The context of the checks of one entry: the entry, the ledger before it, and the values bound to names."""
 
     __slots__ = ("bound_values", "entry", "facts", "ledger", "position", "reservation")
 
@@ -359,7 +359,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: CheckContext) -> dict[str, Any] | None:
-        """Return values for the unbound names with which the text becomes exactly ``value``; None if there are none."""
+        """Return values for the unbound names with which the text becomes exactly ``value``, or None."""
         if type(value) is not str:
             return None
         regex = ""
