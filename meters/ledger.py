@@ -87,7 +87,7 @@ def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple
 
 @dataclass(slots=True)
 class Ledger:
-    """The balances, meter cells, counts, reservations and machine state after a journal's first ``sequence`` entries."""
+    """The balances, meter cells, counts, reservations and machine state after the first ``sequence`` entries."""
 
     sequence: int = 0
     """The number of the last entry that is included; 0 for none."""
