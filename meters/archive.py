@@ -217,7 +217,7 @@ class Archive:
                 raise self._build_missing_error(expected or since + 1, first - 1)
             copies = self._open_intact_copies(first, last)
             if previous_digest is not None:
-                copies = [copy for copy in copies if copy.trailer.before == previous_digest]
+                copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
                 if not copies:
                     raise JournalDamaged(
                         f"the archive, entries {first} to {last}",

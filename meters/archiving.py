@@ -58,21 +58,21 @@ class Archivist:
         """The function that raises an error if the machine did not seal the given entry."""
 
     def find_next_segment_end(
-        self, boundary: ArchiveEnd | None, segment_size: int, at_hand: int, sequence: int
+        self, boundary: ArchiveEnd | None, segment_size: int, unarchived_entries: int, sequence: int
     ) -> int | None:
         """Return the number of the checkpoint entry that ends the next archive segment, or None if it is too early.
 
         A segment has ``segment_size`` entries, plus those up to the next signed checkpoint. The newest
-        ``at_hand`` entries are not archived. ``sequence`` is the number of the journal's last entry.
+        ``unarchived_entries`` entries are not archived. ``sequence`` is the number of the journal's last entry.
         """
         last_archived = 0 if boundary is None else boundary.last_sequence
-        if sequence - last_archived < segment_size + at_hand:
+        if sequence - last_archived < segment_size + unarchived_entries:
             return None
         checkpoints = self._source.walk(
             (checkpoint.CHECKPOINT_KIND,), last_archived + segment_size - 1, None, 1, newest_first=False
         )
         last = next(checkpoints, None)
-        return None if last is None or last.sequence > sequence - at_hand else last.sequence
+        return None if last is None or last.sequence > sequence - unarchived_entries else last.sequence
 
     def write_segment_in_steps(
         self, boundary: ArchiveEnd | None, last_sequence: int, genesis_body: str

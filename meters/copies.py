@@ -243,7 +243,10 @@ class JournalCopies:
         location = self._location
         WritableDatabase.put_aside(location.storage, location.state_dir)
         WritableDatabase.build(
-            location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
+            location.storage,
+            location.state_dir,
+            self._key,
+            self._iter_authentic_entries(log.iter_sealed_entries()),
         )
         self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
@@ -313,7 +316,7 @@ class JournalCopies:
         if not missing_entries:
             return
         if last < scan.sequence:
-            self.database.extend(self._iter_authentic_entries(log.records(last)))
+            self.database.extend(self._iter_authentic_entries(log.iter_sealed_entries(last)))
         else:
             _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME

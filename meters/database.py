@@ -316,14 +316,14 @@ class WritableDatabase(DatabaseReader):
         self._sums = sums
         self._scrub_page = 1
         """The number of the page with which the next call of :meth:`scrub` begins."""
-        self._unsettled = True
+        self._has_unmoved_wal = True
         """Whether SQLite's write-ahead log (WAL) may have changes that are not in the database file yet."""
-        self._first = 1
+        self._first_sequence = 1
         """The number of the first entry in the file.
 
         After a failed commit it may be wrong; the copy is then opened again.
         """
-        self._archived = 0
+        self._last_archived = 0
         """The number of the last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
@@ -422,7 +422,7 @@ class WritableDatabase(DatabaseReader):
                 str(self._path),
                 f"expected {count} entries from {archived + 1} to {archived + count}, found {first} to {last}",
             )
-        self._first = first or 1
+        self._first_sequence = first or 1
 
     def close(self) -> None:
         """Close SQLite's files of the database, and after them the file descriptor used for page checksums."""
@@ -433,27 +433,27 @@ class WritableDatabase(DatabaseReader):
     def insert(self, item: SealedEntry) -> None:
         """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
-        self._unsettled = True
+        self._has_unmoved_wal = True
         self.run(_INSERT_ENTRY_SQL, _build_row(item))
-        if self._first <= self._archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
+        if self._first_sequence <= self._last_archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
             self._remove_some_archived()
 
     def remove_through(self, sequence: int) -> None:
         """Allow the entries up to ``sequence`` to be removed, because they are archived. Later inserts remove them."""
-        self._archived = sequence
+        self._last_archived = sequence
 
     def _remove_some_archived(self) -> None:
         """Remove the oldest archived entries from the file, at most ``_ROWS_DROPPED_AT_ONCE`` of them."""
-        last_removed = min(self._archived, self._first + _ROWS_DROPPED_AT_ONCE - 1)
+        last_removed = min(self._last_archived, self._first_sequence + _ROWS_DROPPED_AT_ONCE - 1)
         self.run("UPDATE archived SET through = ?", (last_removed,))
         self.run("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
-        self._first = last_removed + 1
+        self._first_sequence = last_removed + 1
 
     def extend(self, items: Iterable[SealedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
         try:
             self.run("BEGIN IMMEDIATE")
-            self._unsettled = True
+            self._has_unmoved_wal = True
             for item in items:
                 self.run(_INSERT_ENTRY_SQL, _build_row(item))
             self.run("COMMIT")
@@ -478,8 +478,8 @@ class WritableDatabase(DatabaseReader):
         was written since the last call, nothing is moved, so only pages that the WAL has just changed are
         summed again.
         """
-        if self._unsettled:
-            self._unsettled = not self._sums.settle(self._checkpoint_wal)
+        if self._has_unmoved_wal:
+            self._has_unmoved_wal = not self._sums.settle(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> bool:
         """Move SQLite's WAL into the database file; return False if a reader prevents that now."""

@@ -50,7 +50,7 @@ class ExportHeader:
     """The hash of the last exported entry."""
     time_utc: datetime
     """The time when the export was written."""
-    after: int = 0
+    previous_sequence: int = 0
     """The number of the entry before the first one in the export file; 0 if all entries are exported."""
 
 
@@ -156,9 +156,12 @@ class ExportReader:
         """Yield each exported entry; then set :attr:`footer_fault`.
 
         Raises :class:`JournalDamaged`, naming the line, for a line that is not an entry or does not follow the
-        entry before it. The first entry must follow entry ``header.after``.
+        entry before it. The first entry must follow entry ``header.previous_sequence``.
         """
-        sequence, head_hex = self.header.after, "" if self.header.after else GENESIS_HASH
+        sequence, head_hex = (
+            self.header.previous_sequence,
+            "" if self.header.previous_sequence else GENESIS_HASH,
+        )
         for number, body in enumerate(self.iter_bodies(), 2):
             try:
                 entry = decode(body)
@@ -208,8 +211,8 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
     is not an export, was altered, or does not begin with the journal's first entry.
     """
     reader = ExportReader(file, name)
-    if reader.header.after:
-        reason = f"it begins after entry {reader.header.after}; a complete export is needed"
+    if reader.header.previous_sequence:
+        reason = f"it begins after entry {reader.header.previous_sequence}; a complete export is needed"
         raise JournalDamaged(name, reason)
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:

@@ -73,9 +73,9 @@ class Journal(JournalView):
         """The error after which the journal refuses every use, or None."""
         self._second_medium_error = pairing.second_medium_error
         """Why the second medium cannot be used, or "" if it is in use."""
-        self._room = DiskReserve(location.storage, location.media, policy.reserve_bytes)
+        self._disk_reserve = DiskReserve(location.storage, location.media, policy.reserve_bytes)
         """The reserve files on the media, deleted when a medium is full."""
-        self._full = ""
+        self._full_medium_error = ""
         """Which medium is full and why, or ""."""
         self._copies = JournalCopies(
             location, key, journal_exists=pairing.journal_exists, refill=pairing.must_refill_second
@@ -85,9 +85,9 @@ class Journal(JournalView):
             self._copies.findings.append(
                 MemoryFinding(MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
             )
-        self._sealing: Generator[None, None, Transaction] | None = None
+        self._segment_in_progress: Generator[None, None, Transaction] | None = None
         """The generator that writes an archive segment step by step, or None if none is being written."""
-        self._comparing: Generator[None, None, list[Path]] | None = None
+        self._comparison_in_progress: Generator[None, None, list[Path]] | None = None
         """The generator that compares the archives of both media step by step, or None if no comparison is running."""
         self._archive_checks_to_skip = 0
         """The number of further :meth:`check` calls that do no archiving.
@@ -196,8 +196,8 @@ class Journal(JournalView):
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
             if opening.cleared is None:
                 stop.check_stop_flag(location.storage, location.media)
-            if pairing.first is not None:
-                pairing.first.write(location.storage, location.state_dir)
+            if pairing.first_label is not None:
+                pairing.first_label.write(location.storage, location.state_dir)
             if opening.cleared is None and not pairing.journal_exists and not location.has_journal:
                 check_beginning(location)
                 opening.may_begin()
@@ -208,7 +208,7 @@ class Journal(JournalView):
                 and journal._database.read_last()[0] == 0
             ):
                 opening.may_begin()
-            journal._start(opening.machine_id, opening.cleared)
+            journal._rebuild_or_begin(opening.machine_id, opening.cleared)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
             complete_first_start(location)
             journal.check_free_space()
@@ -234,27 +234,32 @@ class Journal(JournalView):
         return self._second_medium_error
 
     @property
-    def full(self) -> str:
+    def full_medium_error(self) -> str:
         """Return which medium was full at the last check and why, or "" if none was."""
-        return self._full
+        return self._full_medium_error
 
     def check_free_space(self) -> str:
         """Check that each medium has free space and its reserve file; return which medium is full and why, or "".
 
         If a medium is full, delete the reserve files and record this. The result is also stored in
-        :attr:`full`. While a medium is full no new game may start, but what is owed can still be recorded.
+        :attr:`full_medium_error`. While a medium is full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
-            full_before, self._full = self._full, self._room.check_reserves()
-            if self._full and not full_before:
-                self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full),))
-        return self._full
+            full_before, self._full_medium_error = (
+                self._full_medium_error,
+                self._disk_reserve.check_reserves(),
+            )
+            if self._full_medium_error and not full_before:
+                self._record_findings(
+                    (MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full_medium_error),)
+                )
+        return self._full_medium_error
 
     def derive(self, purpose: bytes) -> bytes:
         """Return this machine's 32-byte secret key for ``purpose``, such as ``b"tickets"``."""
         return self._key.derive(purpose)
 
-    def _start(self, machine_id: str, cleared: JSON) -> None:
+    def _rebuild_or_begin(self, machine_id: str, cleared: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record every repair."""
         if self._copies.database.read_last()[0] == 0:
             record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
@@ -384,7 +389,7 @@ class Journal(JournalView):
         try:
             if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
-            elif self._full and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
+            elif self._full_medium_error and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.settle()  # so that the WAL does not need to grow
         except JournalUnwritable as error:
             # The caller's entry is durable nevertheless; the next append reports that the medium fails.
@@ -422,13 +427,13 @@ class Journal(JournalView):
 
         Raises ``error`` if there is no reserve file.
         """
-        if not self._room.release():
+        if not self._disk_reserve.release():
             raise error
         self._reopen(error)
-        self._full = str(error)
+        self._full_medium_error = str(error)
         self._failure = None
-        self._start("", None)
-        self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full),))
+        self._rebuild_or_begin("", None)
+        self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full_medium_error),))
 
     def _write(self, transaction: Transaction) -> Posted:
         """Append the transaction to both copies, then update the ledger.
@@ -502,17 +507,17 @@ class Journal(JournalView):
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
             return
         try:
-            if self._sealing is None:
-                self._sealing = self._begin_next_segment()
-            if self._sealing is not None:
-                next(self._sealing)
+            if self._segment_in_progress is None:
+                self._segment_in_progress = self._begin_next_segment()
+            if self._segment_in_progress is not None:
+                next(self._segment_in_progress)
             elif self._archive.last_sequence:
                 self._compare_archives()
         except StopIteration as result:
-            self._sealing = None
+            self._segment_in_progress = None
             self.append(result.value)
         except (JournalUnwritable, JournalDamaged) as error:
-            self._sealing = None
+            self._segment_in_progress = None
             self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
             self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
@@ -522,18 +527,18 @@ class Journal(JournalView):
             self._comparison_checks_to_skip -= 1
             return
         try:
-            if self._comparing is None:
-                self._comparing = self._create_archivist().compare_media_in_steps()
-            next(self._comparing)
+            if self._comparison_in_progress is None:
+                self._comparison_in_progress = self._create_archivist().compare_media_in_steps()
+            next(self._comparison_in_progress)
         except StopIteration as result:
-            self._comparing = None
+            self._comparison_in_progress = None
             if result.value:
                 names = ", ".join(path.name for path in result.value)
                 self._record_archive_event(
                     MemoryFindingKind.REPAIRED, f"copied from the other medium: {names}"
                 )
         except (JournalUnwritable, JournalDamaged) as error:
-            self._comparing = None
+            self._comparison_in_progress = None
             self._comparison_checks_to_skip = _CHECKS_BEFORE_NEXT_COMPARISON
             self._record_archive_event("memory.archive_damaged", str(error))
 
@@ -544,10 +549,10 @@ class Journal(JournalView):
         """
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
         last_archived = 0 if boundary is None else boundary.last_sequence
-        if self.sequence - last_archived < policy.archive_entries + policy.at_hand_entries:
+        if self.sequence - last_archived < policy.archive_entries + policy.unarchived_entries:
             return None
         last = archivist.find_next_segment_end(
-            boundary, policy.archive_entries, policy.at_hand_entries, self.sequence
+            boundary, policy.archive_entries, policy.unarchived_entries, self.sequence
         )
         return (
             None
@@ -579,7 +584,7 @@ class Journal(JournalView):
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
             self._copies.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, damage.where, damage.why))
         self._failure = None
-        self._start("", None)
+        self._rebuild_or_begin("", None)
 
     def _reopen(self, error: JournalError) -> None:
         """Close both copies and open them again, which checks them completely.
@@ -587,7 +592,7 @@ class Journal(JournalView):
         Meanwhile every use of the journal raises ``error``.
         """
         self._failure = error
-        self._sealing = self._comparing = None
+        self._segment_in_progress = self._comparison_in_progress = None
         self._copies.close()
         self._copies = JournalCopies(self._location, self._key, journal_exists=True)
         self._database = self._copies.database

@@ -88,9 +88,9 @@ class _Segment:
     """The hash of the segment's last entry."""
     last_record_offset: int
     """The offset in the file of the last record or, in a closed segment, of the trailer."""
-    end: int
+    end_offset: int
     """The offset in the file at which the next record is written."""
-    closed: bool
+    is_closed: bool
     """Whether the segment has its trailer and takes no more records."""
 
 
@@ -104,11 +104,11 @@ class LogCopy:
         """The size of a new segment file."""
         self._file: StorageFile | None = None
         """The segment file that takes the next record, or None."""
-        self._first = 0
+        self._first_sequence = 0
         """The number of the first entry of the segment that takes the next record."""
-        self._size = 0
+        self._open_segment_bytes = 0
         """The size in bytes of the segment file that takes the next record."""
-        self._end = 0
+        self._write_offset = 0
         """The offset in that file at which the next record is written."""
         self._last_record_offset = 0
         """The offset of the last record in that file."""
@@ -118,7 +118,7 @@ class LogCopy:
         """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
         """The hash of the last entry in the log."""
-        self._scrub: Generator[int] | None = None
+        self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
         self._nothing_through: int | None = (
             None  # remove_through found no segment that ends at or before this entry
@@ -129,9 +129,9 @@ class LogCopy:
     def close(self) -> None:
         """Close the segment file that is written, and the one that :meth:`check_some` is reading."""
         self._nothing_through = None
-        if self._scrub is not None:
-            self._scrub.close()
-            self._scrub = None
+        if self._check_in_progress is not None:
+            self._check_in_progress.close()
+            self._check_in_progress = None
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -159,7 +159,7 @@ class LogCopy:
         self.base = self._sequence, self._head_hex = sequence, head_hex
         for first in first_sequences:
             try:
-                if segment is not None and not segment.closed:
+                if segment is not None and not segment.is_closed:
                     raise JournalDamaged(
                         str(self._build_segment_path(segment.first_sequence)),
                         "the segment before the last is not closed",
@@ -169,7 +169,7 @@ class LogCopy:
                 return LogScan(sequence, head_hex, str(error), min(first, sequence + 1))
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
-        if segment is not None and not segment.closed:
+        if segment is not None and not segment.is_closed:
             self._reopen_segment(segment)
         return LogScan(sequence, head_hex)
 
@@ -204,13 +204,13 @@ class LogCopy:
         if limit < len(data):
             _, last, digest = _TRAILER_STRUCT.unpack_from(data, limit)
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
-                return _Segment(first_sequence, last, digest.hex(), limit, len(data), closed=True)
+                return _Segment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
             start, end = end, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
-        return _Segment(first_sequence, sequence, head_hex, start, end, closed=False)
+        return _Segment(first_sequence, sequence, head_hex, start, end, is_closed=False)
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
@@ -222,7 +222,7 @@ class LogCopy:
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def records(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
+    def iter_sealed_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
         """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
@@ -248,7 +248,7 @@ class LogCopy:
         """Return the hash of the log's entry ``sequence``, which must be intact."""
         if sequence == self.base[0]:
             return self.base[1]
-        return next(self.records(sequence - 1)).entry.hash_hex
+        return next(self.iter_sealed_entries(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:
@@ -256,13 +256,13 @@ class LogCopy:
         payload = item.seal + pack_entry(item.entry.body, item.entry.previous_hex)
         length = _CRC_STRUCT.pack(len(payload))
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
-        if self._file is None or self._end + len(record) + _TRAILER_BYTES > self._size:
+        if self._file is None or self._write_offset + len(record) + _TRAILER_BYTES > self._open_segment_bytes:
             self._start_segment(len(record))
         if self._file is None:
             raise JournalDamaged(str(self._folder), "the log has no open segment")
-        self._file.write_at(self._end, record)
-        self._last_record_offset = self._end
-        self._end += len(record)
+        self._file.write_at(self._write_offset, record)
+        self._last_record_offset = self._write_offset
+        self._write_offset += len(record)
         self._digest.update(record)
         self._sequence, self._head_hex = item.entry.sequence, item.entry.hash_hex
 
@@ -282,38 +282,38 @@ class LogCopy:
             )
             self._digest.update(trailer)
             # Set the size first: a trailer is only recognised at the end of its file.
-            self._file.truncate(self._end + _TRAILER_BYTES)
+            self._file.truncate(self._write_offset + _TRAILER_BYTES)
             self._file.sync()
-            self._file.write_at(self._end, trailer + self._digest.digest())
+            self._file.write_at(self._write_offset, trailer + self._digest.digest())
             self._file.sync()
             self._file.close()
             self._file = None
-        self._first = self._sequence + 1
-        header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first, bytes.fromhex(self._head_hex))
+        self._first_sequence = self._sequence + 1
+        header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first_sequence, bytes.fromhex(self._head_hex))
         header += _CRC_STRUCT.pack(zlib.crc32(header))
-        self._size = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
+        self._open_segment_bytes = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
-        path = self._build_segment_path(self._first)
+        path = self._build_segment_path(self._first_sequence)
         fresh = path.with_name(path.name + ".new")
         self._file = self._storage.open_file(fresh, write=True)
         self._file.truncate(0)
-        self._file.write_at(0, header + bytes(self._size - len(header)))
+        self._file.write_at(0, header + bytes(self._open_segment_bytes - len(header)))
         self._file.sync()
         self._storage.rename(fresh, path)
         self._storage.sync_folder(self._folder)
-        self._end = len(header)
+        self._write_offset = len(header)
         self._digest = hashlib.sha256(header)
 
     def _reopen_segment(self, segment: _Segment) -> None:
         """Open the log's last segment, which was scanned and is not closed, to append to it."""
-        self._first, self._last_record_offset, self._end = (
+        self._first_sequence, self._last_record_offset, self._write_offset = (
             segment.first_sequence,
             segment.last_record_offset,
-            segment.end,
+            segment.end_offset,
         )
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
-        self._size = self._file.size()
-        self._digest = hashlib.sha256(self._file.read_at(0, self._end))
+        self._open_segment_bytes = self._file.size()
+        self._digest = hashlib.sha256(self._file.read_at(0, self._write_offset))
 
     def put_aside(self, sequence: int) -> None:
         """Rename the log segment that begins with entry ``sequence``, and all later ones, to keep them as evidence.
@@ -376,9 +376,9 @@ class LogCopy:
         if not later or later[0] - 1 > sequence:
             self._nothing_through = sequence
             return
-        if self._scrub is not None:
-            self._scrub.close()
-            self._scrub = None
+        if self._check_in_progress is not None:
+            self._check_in_progress.close()
+            self._check_in_progress = None
         base = self._read_base(later[0])
         self._storage.remove(self._build_segment_path(first))
         self._storage.sync_folder(self._folder)
@@ -391,15 +391,17 @@ class LogCopy:
         Raises :class:`JournalDamaged` unless it has the entry with this number and hash.
         """
         found_hex = self._head_hex
-        if self._file is not None and self._last_record_offset < self._end:
-            record = self._file.read_at(self._last_record_offset, self._end - self._last_record_offset)
+        if self._file is not None and self._last_record_offset < self._write_offset:
+            record = self._file.read_at(
+                self._last_record_offset, self._write_offset - self._last_record_offset
+            )
             with suppress(ValueError):
                 found_hex = ""
                 found_hex = hashlib.sha256(
                     unpack_entry(record[_RECORD_STRUCT.size + SEAL_BYTES :])
                 ).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
-            where = f"{self._build_segment_path(self._first)} entry {sequence}"
+            where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
 
     def check_some(self, size: int) -> None:
@@ -407,10 +409,10 @@ class LogCopy:
 
         Raises :class:`JournalDamaged`.
         """
-        if self._scrub is None:
-            self._scrub = self._check_steps(size)
-        if next(self._scrub, None) is None:
-            self._scrub = None
+        if self._check_in_progress is None:
+            self._check_in_progress = self._check_steps(size)
+        if next(self._check_in_progress, None) is None:
+            self._check_in_progress = None
 
     def _check_steps(self, size: int) -> Generator[int]:
         """Check the whole log once, a chunk of ``size`` bytes per iteration.
@@ -421,8 +423,8 @@ class LogCopy:
             path = self._build_segment_path(first)
             file = self._storage.open_file(path, write=False)
             try:
-                active = first == self._first
-                end = self._end if active else file.size() - 32
+                active = first == self._first_sequence
+                end = self._write_offset if active else file.size() - 32
                 expected = self._digest.digest() if active else file.read_at(end, 32)
                 hasher = hashlib.sha256()
                 for at in range(0, end, size):

@@ -99,7 +99,7 @@ class MediaPairing:
     """Why the second medium cannot be used; empty if it can."""
     must_refill_second: bool = False
     """Whether the second medium is new, so that its content must be replaced by that of the first."""
-    first: MediumLabel | None = None
+    first_label: MediumLabel | None = None
     """The label to write on a blank first medium before it is filled from the second; None if it is not blank."""
     findings: tuple[MemoryFinding, ...] = ()
     """What was found about the media, for the event log."""
@@ -224,7 +224,7 @@ def _pair_without_first(
         "nobody named",
     )
     return MediaPairing(
-        journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),)
+        journal_exists=True, first_label=rebuilt, findings=(_build_replaced_first_finding(rebuilt),)
     )
 
 

@@ -40,9 +40,9 @@ class _Copy:
     """The number of the write that made this copy, counted from 1; 0 if the copy is absent."""
     value: bytes = b""
     """The stored bytes."""
-    why: str = ""
+    error_text: str = ""
     """What is wrong with the copy; empty if nothing is."""
-    refused: bool = False
+    is_unreadable: bool = False
     """Whether the medium refused to be read."""
 
 
@@ -79,7 +79,7 @@ class MirroredValue:
         if best is None:
             return None
         for copy in copies:
-            if mend and (copy.why or copy.generation < best.generation):
+            if mend and (copy.error_text or copy.generation < best.generation):
                 self._repair_copy(copy, best)
         return best.value
 
@@ -120,8 +120,8 @@ class MirroredValue:
         """
         intact = [copy for copy in copies if copy.generation]
         if not intact:
-            reasons = "; ".join(copy.why for copy in copies if copy.why)
-            if reasons and all(copy.refused for copy in copies if copy.why):
+            reasons = "; ".join(copy.error_text for copy in copies if copy.error_text)
+            if reasons and all(copy.is_unreadable for copy in copies if copy.error_text):
                 raise JournalUnwritable(reasons)
             if reasons or expected:
                 where = " and ".join(str(copy.folder / self._name) for copy in copies)
@@ -139,28 +139,28 @@ class MirroredValue:
     def _read_copy(self, folder: Path) -> _Copy:
         """Return the copy of a mirrored value in one folder.
 
-        If it is not valid, its ``why`` says what is wrong.
+        If it is not valid, its ``error_text`` says what is wrong.
         """
         path = folder / self._name
         try:
             data = read_file(self._storage, path)
         except JournalUnwritable as error:
-            return _Copy(folder, why=str(error), refused=True)
+            return _Copy(folder, error_text=str(error), is_unreadable=True)
         if data is None:
             return _Copy(folder)
         header = _HEADER_PATTERN.match(data)
         if header is None:
-            return _Copy(folder, why=f"{path} is not what was written")
+            return _Copy(folder, error_text=f"{path} is not what was written")
         value = data[header.end() :]
         name, generation, check = header[1].decode(), int(header[2]), header[3].decode()
         if name != self._name or not hmac.compare_digest(check, self._compute_check(generation, value)):
-            return _Copy(folder, why=f"{path} is not what was written")
+            return _Copy(folder, error_text=f"{path} is not what was written")
         return _Copy(folder, generation, value)
 
     def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
         """Write the value of ``best`` to the medium of ``copy``, and add a finding whether or not this succeeds."""
         path = copy.folder / self._name
-        reason = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
+        reason = copy.error_text or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
             self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:

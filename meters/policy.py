@@ -12,7 +12,7 @@ from meters.transaction import Transfer
 class Policy:
     """Settings of the journal from the profile and the cabinet file.
 
-    As soon as there are ``archive_entries`` entries in addition to the newest ``at_hand_entries``, the oldest
+    As soon as there are ``archive_entries`` entries in addition to the newest ``unarchived_entries``, the oldest
     ones up to the next checkpoint are archived together.
     """
 
@@ -22,7 +22,7 @@ class Policy:
     """Size of a log segment file, in bytes."""
     archive_entries: int = 20_000
     """The smallest number of old entries that are archived together."""
-    at_hand_entries: int = 20_000
+    unarchived_entries: int = 20_000
     """The number of newest entries that are not archived."""
     reserve_bytes: int = 0
     """The space reserved on each medium, in bytes (:mod:`meters.disk_reserve`)."""

@@ -49,7 +49,7 @@ class MeterReading:
     """The hash of that entry."""
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
-    since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    values_at_marks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For each mark (an event such as a power-up), the values of the occurrence meters at its last occurrence.
 
     The keys are the mark and the meter name.
@@ -63,7 +63,7 @@ class MeterReading:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
         occurrences = [name for name in values if name not in METER_BY_NAME]
-        for mark, value_then in self.since.items():
+        for mark, value_then in self.values_at_marks.items():
             for name in occurrences:
                 values[f"{name}.since_{mark}"] = values[name] - value_then.get(name, 0)
         return values

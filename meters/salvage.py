@@ -63,7 +63,7 @@ class SalvagedJournal(Generic[W]):
     """The value of each meter as of the last intact entry, by meter name."""
     credits_cents: int
     """The player's credit as of the last intact entry."""
-    why: str
+    damage: str
     """What is damaged after the last intact entry; empty if nothing is."""
     ledger: Ledger = field(repr=False)
     """The ledger as of the last intact entry."""
@@ -75,7 +75,7 @@ class SalvagedJournal(Generic[W]):
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
-            "why": self.why,
+            "why": self.damage,
             "credits_cents": self.credits_cents,
             "meters": self.values,
         }
@@ -93,7 +93,7 @@ class JournalInspection(Generic[W]):
     """What could be read of both copies together."""
     copies_agree: bool
     """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
-    acknowledged: int
+    acknowledged_sequence: int
     """The number of the last entry that the machine is known to have acknowledged; 0 if unknown."""
 
     @property
@@ -118,7 +118,7 @@ class JournalInspection(Generic[W]):
     @property
     def is_complete(self) -> bool:
         """Return whether it is proved that no acknowledged entry of the journal is missing."""
-        return self.copies_agree and 0 < self.acknowledged <= self.both_copies.sequence
+        return self.copies_agree and 0 < self.acknowledged_sequence <= self.both_copies.sequence
 
     @property
     def challenge(self) -> str:
@@ -135,7 +135,7 @@ class JournalInspection(Generic[W]):
             "second": self.second_copy.to_json(),
             "together": {"sequence": self.both_copies.sequence, "head": self.both_copies.head_hex},
             "agree": self.copies_agree,
-            "acknowledged": self.acknowledged,
+            "acknowledged": self.acknowledged_sequence,
         }
 
 
@@ -156,7 +156,7 @@ def inspect_journal(
     key = _load_key(medium, state_dir, second_folder)
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
-        second_reader: Read = JournalLocation(medium, state_dir, second_folder).log().records
+        second_reader: Read = JournalLocation(medium, state_dir, second_folder).log().iter_sealed_entries
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
@@ -173,7 +173,7 @@ def inspect_journal(
         second_copy=second_copy,
         both_copies=both_copies,
         copies_agree=copies_agree,
-        acknowledged=_find_acknowledged_sequence(medium, key, state_dir, second_folder),
+        acknowledged_sequence=_find_acknowledged_sequence(medium, key, state_dir, second_folder),
     )
 
 
@@ -246,7 +246,7 @@ def _replay_copies(
         head_hex=ledger.head_hex,
         values=_read_meter_values(ledger),
         credits_cents=ledger.credits_cents(),
-        why=reason,
+        damage=reason,
         ledger=ledger,
         visitor=replay_visitor,
     )

@@ -55,7 +55,7 @@ class SegmentTrailer:
     """The hash of the entry before the first one."""
     head_hex: str
     """The hash of the last entry."""
-    before: str
+    previous_digest: str
     """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
@@ -84,18 +84,18 @@ class SegmentWriter:
         except BaseException:
             self.close()
             raise
-        self._first = first
+        self._first_sequence = first
         """The number of the segment's first entry."""
         self._previous_hex = self._block_hex = self._head_hex = previous_hex
         self._block_first = first
         """The number of the first entry of the block in progress."""
-        self._last = first - 1
+        self._last_sequence = first - 1
         """The number of the last entry added."""
-        self._end = 0
+        self._end_offset = 0
         """The number of bytes written so far."""
         self._lines: list[bytes] = []
         """The entries of the block in progress, each as its line, not compressed yet."""
-        self._blocks: list[tuple[int, int, str]] = []
+        self._finished_blocks: list[tuple[int, int, str]] = []
         """The finished blocks, in the form of :attr:`SegmentTrailer.blocks`."""
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
@@ -105,23 +105,23 @@ class SegmentWriter:
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED_MARK + entry.body if short_body is None else short_body)
         self._count_by_kind[entry.kind] += 1
-        self._last, self._head_hex = entry.sequence, entry.hash_hex
+        self._last_sequence, self._head_hex = entry.sequence, entry.hash_hex
         if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
             self._write_block()
 
     def _write_block(self) -> None:
         """Compress the entries collected for the segment and write them as its next block."""
         if self._lines:
-            self._end = self._write_to_all(deflate(b"\n".join(self._lines)))
-            self._blocks.append((self._block_first, self._end, self._block_hex))
+            self._end_offset = self._write_to_all(deflate(b"\n".join(self._lines)))
+            self._finished_blocks.append((self._block_first, self._end_offset, self._block_hex))
             self._lines = []
-            self._block_first, self._block_hex = self._last + 1, self._head_hex
+            self._block_first, self._block_hex = self._last_sequence + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:
         """Write ``data`` at the end of the segment file on every medium; return the offset after it."""
         for file in self._files:
-            file.write_at(self._end, data)
-        return self._end + len(data)
+            file.write_at(self._end_offset, data)
+        return self._end_offset + len(data)
 
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
         """Write the segment's signed trailer; return its digest.
@@ -135,15 +135,15 @@ class SegmentWriter:
         self._write_block()
         trailer: dict[str, object] = {
             "format": _FORMAT_VERSION,
-            "first": self._first,
-            "last": self._last,
+            "first": self._first_sequence,
+            "last": self._last_sequence,
             "previous": self._previous_hex,
             "head": self._head_hex,
             "before": before,
             "genesis": genesis_hex,
             "kinds": dict(self._count_by_kind),
             "kinds_before": kinds_before,
-            "blocks": self._blocks,
+            "blocks": self._finished_blocks,
         }
         signed = encode_canonical_json(trailer)
         data = encode_canonical_json(
@@ -207,7 +207,7 @@ class Segment:
                 last=trailer["last"],
                 previous_hex=trailer["previous"],
                 head_hex=trailer["head"],
-                before=trailer["before"],
+                previous_digest=trailer["before"],
                 genesis_hex=trailer["genesis"],
                 kinds=trailer["kinds"],
                 kinds_before=trailer["kinds_before"],

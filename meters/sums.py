@@ -51,7 +51,7 @@ class PageSums:
         self._key = key
         self._sums = array("I")
         """The CRC-32 of each page of the database file, in the order of the pages."""
-        self._moving: frozenset[int] = frozenset()
+        self._pages_being_moved: frozenset[int] = frozenset()
         """The numbers of the pages that SQLite is moving from its WAL into the file; they are not checked."""
         self._file: StorageFile = storage.open_file(path, write=False)
 
@@ -70,9 +70,9 @@ class PageSums:
         self._load()
         page = 1
         while (bad_page := self._find_first_bad_page(page)) is not None:
-            state_before = self._moving, self._sums
+            state_before = self._pages_being_moved, self._sums
             self._load()
-            if state_before == (self._moving, self._sums):
+            if state_before == (self._pages_being_moved, self._sums):
                 raise bad_page[1]
             page = bad_page[0]
 
@@ -82,11 +82,11 @@ class PageSums:
         Pages before ``first_page`` are not checked.
         """
         size = self._file.size()
-        if not self._moving and size != len(self._sums) * PAGE_BYTES:
+        if not self._pages_being_moved and size != len(self._sums) * PAGE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
             return first_page, JournalDamaged(str(self._path), reason)
         for page, page_sum in self._read_sums(range(first_page, len(self._sums) + 1)):
-            if page_sum != self._sums[page - 1] and page not in self._moving:
+            if page_sum != self._sums[page - 1] and page not in self._pages_being_moved:
                 reason = "the page is not what was written"
                 return page, JournalDamaged(f"{self._path} page {page}", reason)
         return None
@@ -99,7 +99,7 @@ class PageSums:
         """
         last = min(first_page + pages - 1, len(self._sums))
         for page, page_sum in self._read_sums(range(first_page, last + 1)):
-            if page_sum != self._sums[page - 1] and page not in self._moving:
+            if page_sum != self._sums[page - 1] and page not in self._pages_being_moved:
                 raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
         return last + 1 if last < len(self._sums) else 1
 
@@ -118,7 +118,7 @@ class PageSums:
 
         If so, call :meth:`settle` before using the file, because the pages being moved are not checked.
         """
-        return bool(self._moving)
+        return bool(self._pages_being_moved)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
         """Move SQLite's WAL into the database file and record the sums of the changed pages.
@@ -127,7 +127,7 @@ class PageSums:
         was not (a reader still uses the WAL), the pages stay recorded as being moved, and the next call records
         their sums.
         """
-        moving = self._moving | self._list_wal_pages()
+        moving = self._pages_being_moved | self._list_wal_pages()
         if not moving:
             return True
         self._save(moving)
@@ -199,14 +199,14 @@ class PageSums:
             raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
         numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
-        self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
+        self._pages_being_moved, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving_pages: frozenset[int]) -> None:
         """Replace the sums file durably.
 
         ``moving_pages`` are the pages that SQLite will overwrite from its WAL next; empty after that.
         """
-        self._moving = moving_pages
+        self._pages_being_moved = moving_pages
         body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving_pages), len(self._sums))
         body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()
         path = self._path.with_name(self._path.name + SUMS_SUFFIX)

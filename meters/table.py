@@ -29,7 +29,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter of the machine: the value that flowed through ``flows`` minus the value through ``minus``."""
+    """One meter of the machine: the value that flowed through ``flows``, less that through ``decreasing_flows``."""
 
     name: str
     """The name of the meter in readings and exports."""
@@ -37,7 +37,7 @@ class Meter:
     """What the meter counts, as text for the documentation."""
     flows: Flows
     """The flows, as (source, target) patterns of account names, that increase the meter."""
-    minus: Flows = ()
+    decreasing_flows: Flows = ()
     """The flows, as (source, target) patterns of account names, that decrease the meter."""
     unit: Unit = Unit.CENTS
     """Whether the meter counts money, occurrences or points."""
@@ -45,7 +45,7 @@ class Meter:
     @property
     def is_level(self) -> bool:
         """Return whether the meter can also fall, such as credits or hopper contents, unlike a cumulative meter."""
-        return bool(self.minus)
+        return bool(self.decreasing_flows)
 
 
 #: Pattern of the accounts of players' credit.
@@ -94,7 +94,9 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
 
 #: The canonical meters.
 METERS: Final[tuple[Meter, ...]] = (
-    Meter("credits", "credit on the machine now", (("*", _ANY_CREDIT),), minus=((_ANY_CREDIT, "*"),)),
+    Meter(
+        "credits", "credit on the machine now", (("*", _ANY_CREDIT),), decreasing_flows=((_ANY_CREDIT, "*"),)
+    ),
     Meter(
         "coin_in", "all wagers, without intermediate winnings staked again", ((_ANY_CREDIT, "house:wager"),)
     ),
@@ -107,7 +109,7 @@ METERS: Final[tuple[Meter, ...]] = (
             f"credits.{kind}",
             f"{kind} credit on the machine now",
             (("*", f"credit:*:{kind}"),),
-            minus=((f"credit:*:{kind}", "*"),),
+            decreasing_flows=((f"credit:*:{kind}", "*"),),
         )
         for kind in CREDIT_KINDS
     ),
@@ -145,7 +147,10 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("coin_drop", "coins diverted to the drop box", (("stock:*", "stock:coin_box"),)),
     Meter("hopper_fill", "coins put into the hopper by attendants", (("stock:fill", "stock:hopper"),)),
     Meter(
-        "hopper_level", "coins in the hopper now", (("*", "stock:hopper"),), minus=(("stock:hopper", "*"),)
+        "hopper_level",
+        "coins in the hopper now",
+        (("*", "stock:hopper"),),
+        decreasing_flows=(("stock:hopper", "*"),),
     ),
     *_build_value_count_pairs(),
     Meter(
@@ -188,19 +193,19 @@ METERS: Final[tuple[Meter, ...]] = (
         "progressive.current",
         "amount that the level shows",
         (("*", "pool:*:current"),),
-        minus=(("pool:*:current", "*"),),
+        decreasing_flows=(("pool:*:current", "*"),),
     ),
     Meter(
         "progressive.overflow",
         "contributions above the level's ceiling",
         (("*", "pool:*:overflow"),),
-        minus=(("pool:*:overflow", "*"),),
+        decreasing_flows=(("pool:*:overflow", "*"),),
     ),
     Meter(
         "progressive.hidden",
         "amount of the secondary pool, which is added at the next reset",
         (("*", "pool:*:hidden"),),
-        minus=(("pool:*:hidden", "*"),),
+        decreasing_flows=(("pool:*:hidden", "*"),),
     ),
     Meter("progressive.startup", "operator funding of the level at resets", (("pool:*:startup", "*"),)),
     Meter("progressive.contributed", "contributions of wagers to the level", (("pool:*:contributed", "*"),)),
@@ -258,7 +263,7 @@ def find_flow_meters(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
     return tuple(
         (meter, sign)
         for meter in METERS
-        for flows, sign in ((meter.flows, 1), (meter.minus, -1))
+        for flows, sign in ((meter.flows, 1), (meter.decreasing_flows, -1))
         if any(
             compile_account_pattern(s).fullmatch(source) and compile_account_pattern(t).fullmatch(target)
             for s, t in flows

@@ -194,7 +194,7 @@ class JournalView:
             after = sequence
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
-        for item in log.records(after, until=self.sequence) if after < self.sequence else ():
+        for item in log.iter_sealed_entries(after, until=self.sequence) if after < self.sequence else ():
             if self._sealed_by is not None:
                 check_seal(item, self._sealed_by)
             yield item.entry.body

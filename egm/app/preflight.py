@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameSlot
 from egm.config.faults import Fault, build_fault, find_similar_word
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
@@ -230,7 +230,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
                 is_fatal=False,
             )
         if (
-            slot.kind is not Kind.STAND_ALONE
+            slot.kind is not LevelScope.STAND_ALONE
             and slot.carrier == "controller"
             and file.progressive_link is None
         ):

@@ -28,7 +28,7 @@ from pydantic import (
 from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import Fault, build_fault, build_rule_error, read_toml_file
 from egm.config.keys import OWNER_ONLY_SCHEMA_KEY
-from egm.config.levels import Kind, LevelSlot, LinkSlot
+from egm.config.levels import LevelScope, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
@@ -342,7 +342,9 @@ class CabinetFile(_CabinetTable):
             yield build_fault(
                 "machine.positions", "a host that moves money requires a machine with one position"
             )
-        if position_count > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
+        if position_count > 1 and any(
+            level.kind is not LevelScope.STAND_ALONE for level in self.progressives
+        ):
             yield build_fault(
                 "machine.positions", "a linked progressive level requires a machine with one position"
             )

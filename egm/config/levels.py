@@ -17,7 +17,7 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """The id of a progressive level: a word that can be part of an account name and of an MQTT topic."""
 
 
-class Kind(StrEnum):
+class LevelScope(StrEnum):
     """The scope of a progressive level: one machine, the machines of one venue, or those of several venues."""
 
     STAND_ALONE = "stand_alone"
@@ -70,7 +70,7 @@ class LevelSlot(_LevelTable):
     """The id of the game."""
     level: str = Field(examples=["harbour"])
     """The name of the level in the game's definition."""
-    kind: Kind = Kind.STAND_ALONE
+    kind: LevelScope = LevelScope.STAND_ALONE
     """Whether the level belongs to this machine alone, to one venue or to several venues."""
     hidden: Rational = Field(Fraction(0), examples=["1/1000"])
     """The share of wagers that goes to the hidden pool, from which the level is reset after a hit: `"1/1000"`."""
@@ -88,7 +88,7 @@ class LevelSlot(_LevelTable):
     @model_validator(mode="after")
     def _check_kind(self) -> "LevelSlot":
         """Return the table; raise an error if it has keys that do not belong to this kind of progressive level."""
-        if self.kind is Kind.STAND_ALONE:
+        if self.kind is LevelScope.STAND_ALONE:
             if self.stakes:
                 raise ValueError(
                     f"{self.game} {self.level}: stakes belong to a level of a controller or host: "

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from egm.config.documented import DocumentedFieldsMixin
 
 
-class Group(StrEnum):
+class PollGroup(StrEnum):
     """The groups of SAS polls that a line of the cabinet file can switch on or off.
 
     Groups that are based on general knowledge of the protocol only, not on a published description, are off by
@@ -30,12 +30,12 @@ class Group(StrEnum):
     PROGRESSIVES = "progressives"
 
 
-DEFAULT_POLL_GROUPS: Final = frozenset(Group) - {
-    Group.HANDPAY_RESET,
-    Group.HOPPER_STATUS,
-    Group.REAL_TIME,
-    Group.DELAY,
-    Group.PROGRESSIVES,
+DEFAULT_POLL_GROUPS: Final = frozenset(PollGroup) - {
+    PollGroup.HANDPAY_RESET,
+    PollGroup.HOPPER_STATUS,
+    PollGroup.REAL_TIME,
+    PollGroup.DELAY,
+    PollGroup.PROGRESSIVES,
 }
 """The groups of polls that are on by default."""
 
@@ -65,9 +65,9 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
     """The milliseconds after which a poll that changes something gets the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: the value of one credit of every meter, in minor units."""
-    enable: frozenset[Group] = frozenset()
+    enable: frozenset[PollGroup] = frozenset()
     """Groups of polls to switch on that are off by default (egm/links/sas/CONFORMANCE.md)."""
-    disable: frozenset[Group] = frozenset()
+    disable: frozenset[PollGroup] = frozenset()
     """Groups of polls to switch off that are on by default; `standard` cannot be."""
 
     @model_validator(mode="after")
@@ -75,14 +75,14 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
         """Return the SAS line; raise an error if its keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} cannot carry the wakeup bit of SAS: framing must be "lenient"')
-        if Group.STANDARD in self.disable:
+        if PollGroup.STANDARD in self.disable:
             raise ValueError(
                 "disable: the group standard cannot be disabled; to have no SAS, remove this line's table"
             )
         return self
 
     @property
-    def permitted_groups(self) -> frozenset[Group]:
+    def permitted_groups(self) -> frozenset[PollGroup]:
         """Return the groups of SAS long polls that the host on this line may use."""
         return (DEFAULT_POLL_GROUPS | self.enable) - self.disable
 

@@ -41,7 +41,7 @@ class InstalledSoftware:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedBy:
+class CabinetSignatureRecord:
     """The stored signature of the cabinet file that staff signed last: its digest, who signed it, and when."""
 
     digest: Digest
@@ -409,7 +409,7 @@ class SoftwareChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CabinetSigned(SignedBy):
+class CabinetSigned(CabinetSignatureRecord):
     """Staff signed the cabinet file."""
 
     reason: NonBlankText

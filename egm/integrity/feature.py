@@ -47,7 +47,7 @@ INTEGRITY_FEATURE: Final = Feature(
         IntegrityKey.HARD_METERS: tuple[int, ...],
         IntegrityKey.MEDIUM_REPLACED: str,
         IntegrityKey.SOFTWARE: entries.InstalledSoftware,
-        IntegrityKey.CABINET: entries.SignedBy,
+        IntegrityKey.CABINET: entries.CabinetSignatureRecord,
     },
     entry_declarations=list_entries(entries),
     payload_classes=EVENTS,

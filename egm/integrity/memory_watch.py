@@ -74,7 +74,7 @@ class MemoryWatch:
         causes = {
             MEDIUM_MISSING_FAULT: journal.second_medium_error,
             MEDIUM_REPLACED_FAULT: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),
-            MEDIUM_FULL_FAULT: journal.full,
+            MEDIUM_FULL_FAULT: journal.full_medium_error,
         }
         return {code: detail for code, detail in causes.items() if detail}
 

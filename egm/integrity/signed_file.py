@@ -18,7 +18,7 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
-from egm.integrity.entries import CABINET_SIGNED, CabinetSigned, SignedBy
+from egm.integrity.entries import CABINET_SIGNED, CabinetSignatureRecord, CabinetSigned
 from egm.integrity.events import SignatureForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
@@ -230,5 +230,9 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at:
             previous_digest="" if last_record is None else last_record["digest"],
             text=in_use.text,
         ),
-        state={IntegrityKey.CABINET: SignedBy(digest=in_use.digest, persons=tuple(persons), signed_time=at)},
+        state={
+            IntegrityKey.CABINET: CabinetSignatureRecord(
+                digest=in_use.digest, persons=tuple(persons), signed_time=at
+            )
+        },
     )

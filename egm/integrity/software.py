@@ -161,7 +161,7 @@ class SoftwareReverification:
         self._hours = context.cabinet_file.software.recheck_hours if context.cabinet_file.software else 0
         self._doors: tuple[str, ...] = ()
         self._requested = asyncio.Event()
-        self._why = ""
+        self._requested_occasion = ""
         context.engine.machine.component(SoftwareCheckRequester).request = partial(
             self._request_verification, "asked"
         )
@@ -173,9 +173,9 @@ class SoftwareReverification:
                 async with asyncio.timeout(self._hours * 3600):
                     await self._requested.wait()
             except TimeoutError:
-                self._why = "periodic"
+                self._requested_occasion = "periodic"
             self._requested.clear()
-            await self._verifier.verify_again(self._why)
+            await self._verifier.verify_again(self._requested_occasion)
 
     def process_change(self, now: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
@@ -185,7 +185,7 @@ class SoftwareReverification:
 
     def _request_verification(self, reason: str) -> None:
         """Request a verification of the software; ``reason`` names the occasion, such as a closed door."""
-        self._why = reason
+        self._requested_occasion = reason
         self._requested.set()
 
 

@@ -16,7 +16,7 @@ from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, StateTable
-from egm.kernel.services import BackgroundService, MachineContext, Make
+from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
 
 T = TypeVar("T")
 
@@ -46,9 +46,9 @@ class Feature:
     """The feature's rules in the state table, in the order in which they are tried."""
     derived_states: tuple[DerivedState[Machine], ...] = ()
     """The machine states that the feature's stored values imply: an open hand-pay implies the hand-pay state."""
-    service_factories: tuple[Make, ...] = ()
+    service_factories: tuple[ServiceFactory, ...] = ()
     """Factories of background services, called once per machine."""
-    position_service_factories: tuple[Make, ...] = ()
+    position_service_factories: tuple[ServiceFactory, ...] = ()
     """Factories of background services, called once per player position."""
     contributions: tuple[object, ...] = ()
     """What the feature adds to others: forms, pages and entries of the service menu, staff registers, and so on."""

@@ -71,7 +71,7 @@ class MachineContext:
     """A function that prints a line on the console of the person who started the machine."""
 
 
-Make = Callable[[MachineContext], Iterable[BackgroundService]]
+ServiceFactory = Callable[[MachineContext], Iterable[BackgroundService]]
 """A function that creates those background services of a feature that the cabinet file requires."""
 
 

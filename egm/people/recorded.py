@@ -134,7 +134,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
         with contextlib.closing(database):
             _collect_recorded(roster_states, database.iter_sealed_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_recorded(roster_states, place.log().records(), key)
+        _collect_recorded(roster_states, place.log().iter_sealed_entries(), key)
     return max(roster_states, key=lambda roster_state: roster_state.number)
 
 

@@ -121,7 +121,7 @@ class MinimumReturn:
     """The minimum return (RTP) that a profile requires, and which bets of a game must have it."""
 
     least: Fraction
-    of: Literal["bet", "game", "nothing"] = "bet"
+    applies_to: Literal["bet", "game", "nothing"] = "bet"
     """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
 
     def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
@@ -129,9 +129,9 @@ class MinimumReturn:
 
         ``returns`` has the return of each bet, by name.
         """
-        if self.of == "nothing" or not returns:
+        if self.applies_to == "nothing" or not returns:
             return None
-        choose = min if self.of == "bet" else max
+        choose = min if self.applies_to == "bet" else max
         bet = choose(returns, key=lambda name: returns[name])
         return bet if returns[bet] < self.least else None
 

@@ -15,7 +15,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from egm.config.faults import read_toml
-from egm.config.levels import Kind, LevelId
+from egm.config.levels import LevelId, LevelScope
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import LevelTerms, TermsError
@@ -51,7 +51,7 @@ class LevelDefinition:
 
     id: str
     names: Mapping[str, str]
-    kind: Kind
+    kind: LevelScope
     terms: LevelTerms
     stake_and_odds: LevelStakeAndOdds
 
@@ -81,7 +81,7 @@ class _LevelEntry(_LevelTable):
 
     id: LevelId
     name: dict[str, Annotated[str, Field(max_length=_NAME_MAX)]]
-    kind: Kind = Kind.LINKED
+    kind: LevelScope = LevelScope.LINKED
     stake_cents: _LevelCents
     odds: Rational | None = None
     shares: dict[ShareText, Rational] = {}
@@ -167,7 +167,7 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         location = f"level file {file}: level.{n} ({entry.id})"
         if entry.id in levels:
             raise LevelFileError(f"{location}: this id is used twice")
-        if entry.kind is Kind.STAND_ALONE:
+        if entry.kind is LevelScope.STAND_ALONE:
             raise LevelFileError(
                 f"{location}: kind: must be linked or wide_area, because a stand-alone level has no controller"
             )

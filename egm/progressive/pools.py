@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from egm.config.levels import Kind, LevelSlot
+from egm.config.levels import LevelScope, LevelSlot
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
@@ -126,7 +126,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
-        if slot.kind is not Kind.STAND_ALONE and not play.one_price:
+        if slot.kind is not LevelScope.STAND_ALONE and not play.one_price:
             raise NoPoolError(
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
@@ -190,7 +190,7 @@ def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination
 
 def _find_keeper(slot: LevelSlot) -> LevelKeeper:
     """Return who manages a progressive level: this machine, a SAS host, or a controller."""
-    if slot.kind is Kind.STAND_ALONE:
+    if slot.kind is LevelScope.STAND_ALONE:
         return LevelKeeper.MACHINE
     return LevelKeeper.BROADCAST if slot.carrier == "sas" else LevelKeeper.CONTROLLER
 

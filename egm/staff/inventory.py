@@ -74,7 +74,9 @@ def build_inventory_entry(
                 return_=_format_return(machine, game),
                 levy="" if game.rules.levy is None else format_percent(game.rules.levy, 4),
                 certified_on=str(
-                    by_game[game.id].on if game.id in by_game else inventory.certified_on.get(game.id, "")
+                    by_game[game.id].certified_on
+                    if game.id in by_game
+                    else inventory.certified_on.get(game.id, "")
                 ),
                 certified_by=by_game[game.id].signer if game.id in by_game else None,
             )

@@ -6,7 +6,7 @@ Its data is in memory and survives every disconnection, like a durable store.
 from collections import Counter
 from fractions import Fraction
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive import messages as m
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Level, LevelTerms
@@ -28,7 +28,7 @@ def create_pool(
         definition=LevelDefinition(
             id=level,
             names={"en": level, "fr": level},
-            kind=Kind.LINKED,
+            kind=LevelScope.LINKED,
             terms=terms,
             stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=ODDS),
         ),

@@ -41,7 +41,7 @@ class Certificate:
     jurisdiction: str
     return_min: Fraction
     """The lowest return (RTP) of the game, exact; the machine must compute the same value."""
-    on: date
+    certified_on: date
     """The date of the certificate."""
     signer: str
     """The public key that signed the certificate, in hexadecimal."""
@@ -62,7 +62,7 @@ class Certificate:
                 digest=str(facts["digest_sha256"]),
                 jurisdiction=str(facts["jurisdiction"]),
                 return_min=Fraction(str(facts["least_return"])),
-                on=datetime.fromisoformat(str(facts["made_utc"])).date(),
+                certified_on=datetime.fromisoformat(str(facts["made_utc"])).date(),
                 signer=certifier,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:

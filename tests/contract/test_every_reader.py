@@ -23,7 +23,7 @@ from egm.app.bench import DeviceSimulator
 from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.faults import read_toml
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, Hello, encode
 from egm.kernel.services import MachineContext
@@ -61,7 +61,7 @@ QUICK, SLOW = 250, 2000
 LEVEL = LevelDefinition(
     id="TOP",
     names={"en": "Top", "fr": "Sommet"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1500, increment=Fraction(1, 25)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 100)),
 )

@@ -24,7 +24,7 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, at_hand_entries=30)
+POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, unarchived_entries=30)
 
 
 def clock():
@@ -106,7 +106,7 @@ def archived(folder):
         return view.state(ARCHIVE_END_KEY)["through"]
 
 
-def at_hand(folder):
+def unarchived_entries(folder):
     with open_view(folder) as view:
         return view.sequence - view._database.read_first_sequence() + 1
 
@@ -119,7 +119,7 @@ def segments(folder):
 def test_recent_entries_stay_in_the_copies_and_older_ones_are_archived_on_both_media(lived):
     folder, written = lived
     assert archived(folder) > len(written) - 150
-    assert at_hand(folder) < 150
+    assert unarchived_entries(folder) < 150
     names = [path.name for path in segments(folder)]
     assert len(names) > 5
     assert [p.name for p in segments(folder / "second")] == names

@@ -64,7 +64,7 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
     assert inspection.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in inspection.disputed_meters
     assert not inspection.agreed_meters.keys() & inspection.disputed_meters.keys()
-    assert inspection.second_copy.why
+    assert inspection.second_copy.damage
     assert inspection.second_copy.sequence < inspection.first_copy.sequence
     assert (
         inspection.both_copies.sequence > inspection.first_copy.sequence

@@ -22,7 +22,7 @@ from tools.dev.bench.bench_cabinet import bench_engine
 from tools.dev.bench.bench_meters import UnsyncedStorage
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=50, segment_bytes=1 << 15, archive_entries=150, at_hand_entries=150)
+POLICY = Policy(checkpoint_every=50, segment_bytes=1 << 15, archive_entries=150, unarchived_entries=150)
 FEW, MANY = 400, 4000
 FLAT = 1.35
 """How far what is at hand swings between one segment archived and the next."""
@@ -148,7 +148,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     """Measure what a start, and a verification continued from its point, read and store."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
     slots = tuple(GameSlot(game=name) for name in list_library_games())
-    policy = replace(POLICY, archive_entries=500, at_hand_entries=500)
+    policy = replace(POLICY, archive_entries=500, unarchived_entries=500)
     played, games_a_day = 0, 100
     for games in (1000, 10_000):
         for day in (games - games_a_day - played, games_a_day):

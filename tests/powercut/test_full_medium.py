@@ -40,7 +40,7 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
         journal = player.open()
         for n, transaction in enumerate(SESSION):
             if n == stage:
-                assert not journal.full
+                assert not journal.full_medium_error
                 assert {p.parent.name for p in disk.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
                 fill(disk)
             player.attempted.append(transaction)
@@ -48,7 +48,7 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
             player.acknowledged.append(transaction)
         # Either it needed the reserve, or the next look finds that there is no room and gives it up.
         assert journal.check_free_space()
-        assert journal.full
+        assert journal.full_medium_error
         assert not [p for p in disk.names if p.name == RESERVE_FILE_NAME]
         assert codes(journal).count("memory.full") == 1
         # A restart on the full disk comes up, and says the same.
@@ -58,13 +58,13 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
         rebooted_disk.room = disk.room
         again = Player(tmp_path, rebooted_disk)
         journal = again.open()
-        assert journal.full
+        assert journal.full_medium_error
         journal.append(post("late", "bill.in", ("world:bill", CREDIT, 500)))
         journal.close()
         # Room is made: it goes on as before.
         rebooted_disk.room = None
         journal = again.open()
-        assert not journal.full
+        assert not journal.full_medium_error
         assert {p.parent.name for p in rebooted_disk.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
         assert journal.get("late") is not None
         journal.close()
@@ -78,7 +78,7 @@ def test_a_machine_stopped_by_a_full_disk_starts_in_its_reserve(tmp_path):
     player = Player(tmp_path, disk)
     player.acknowledged, player.attempted = list(SESSION[:9]), list(SESSION[:9])
     journal = player.open()
-    assert journal.full
+    assert journal.full_medium_error
     for transaction in SESSION[9:]:
         journal.append(transaction)
     journal.close()
@@ -96,7 +96,7 @@ def test_the_reserve_is_restored_only_when_there_is_ample_room(tmp_path):
     assert journal.check_free_space(), "it would be full again at once"
     disk.room += 10 * RESERVE
     assert not journal.check_free_space()
-    assert not journal.full
+    assert not journal.full_medium_error
     journal.close()
 
 

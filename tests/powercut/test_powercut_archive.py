@@ -17,7 +17,7 @@ from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.view import open_view
 
-POLICY = Policy(checkpoint_every=5, segment_bytes=2500, archive_entries=12, at_hand_entries=6)
+POLICY = Policy(checkpoint_every=5, segment_bytes=2500, archive_entries=12, unarchived_entries=6)
 GAMES = 26
 SESSION = (
     post("b1", "bill.in", ("world:bill", CREDIT, 2000)),

@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import egm.profiles
-from egm.config.levels import Kind, LevelSlot
+from egm.config.levels import LevelScope, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
@@ -14,8 +14,10 @@ from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
 OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
 LINKED = (
-    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP", "100": "TOP-2"}),
-    LevelSlot(game="three-levels", level="luck", kind=Kind.LINKED, stakes={"50": "LUCK", "100": "LUCK-2"}),
+    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, stakes={"50": "TOP", "100": "TOP-2"}),
+    LevelSlot(
+        game="three-levels", level="luck", kind=LevelScope.LINKED, stakes={"50": "LUCK", "100": "LUCK-2"}
+    ),
     LevelSlot(game="three-levels", level="mystery"),
 )
 STAKE = 50
@@ -29,7 +31,7 @@ MYSTERY_TERMS = LevelTerms(
 LINKED_MYSTERY = (
     LevelSlot(game="three-levels", level="top"),
     LevelSlot(game="three-levels", level="luck"),
-    LevelSlot(game="three-levels", level="mystery", kind=Kind.LINKED, stakes={"50": "LUCKY"}),
+    LevelSlot(game="three-levels", level="mystery", kind=LevelScope.LINKED, stakes={"50": "LUCKY"}),
 )
 A, B, C = 0, 1, 3  # the stops of the reel
 NO_LUCK, LUCK = 5, 0
@@ -39,7 +41,9 @@ def lucky(terms=MYSTERY_TERMS):
     """The shared mystery level, as a level file defines it."""
     chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
-    return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, stake_and_odds=chance)
+    return LevelDefinition(
+        id="LUCKY", names=names, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance
+    )
 
 
 def place(folder: Path, old: str, new: str) -> Path:

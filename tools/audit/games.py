@@ -168,7 +168,7 @@ class GameAudit:
         self.void_games = 0
 
     @property
-    def open(self) -> int:
+    def open_play_count(self) -> int:
         """Return the number of games that have not ended."""
         return len(self._open_plays)
 

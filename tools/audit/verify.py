@@ -273,7 +273,7 @@ class Auditor:
         report.game_count, report.void_game_count, report.open_game_count = (
             self._games.replayed_games + self._tournaments.replayed_games,
             self._games.void_games,
-            self._games.open,
+            self._games.open_play_count,
         )
 
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:

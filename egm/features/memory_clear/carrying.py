@@ -193,9 +193,9 @@ def _list_copies_with_claim(
 
 def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntries:
     """Return whether the machine had acknowledged journal entries after the last one that can be read."""
-    if not inspection.acknowledged:
+    if not inspection.acknowledged_sequence:
         return "unknown"
-    return "missing" if inspection.acknowledged > inspection.both_copies.sequence else "none"
+    return "missing" if inspection.acknowledged_sequence > inspection.both_copies.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, ClearanceClaim], later_entries: LaterEntries) -> ProposedClaim:
@@ -325,7 +325,7 @@ def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transactio
             state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
             record=to_json(
                 TransfersUnproved(
-                    last_acknowledged_sequence=claim_inspection.inspection.acknowledged,
+                    last_acknowledged_sequence=claim_inspection.inspection.acknowledged_sequence,
                     last_read_sequence=history.sequence,
                 )
             ),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.links.sas.codec import Reply
 from egm.links.sas.host import SasHost
 from egm.links.sas.readout import SasReadout
@@ -50,6 +50,6 @@ class PollImplementation:
     answer_function: PollAnswerFunction | None = None
     effect_function: PollEffectFunction | None = None
     acknowledgement_function: AcknowledgementFunction | None = None
-    group: Group = Group.STANDARD
+    group: PollGroup = PollGroup.STANDARD
     is_executed_as_broadcast: bool = False
     is_allowed_by_denomination: bool = False

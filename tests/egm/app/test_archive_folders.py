@@ -20,7 +20,7 @@ from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.clear import Clearance, clear_memory, inspect_journal
 
-POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, at_hand_entries=30)
+POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, unarchived_entries=30)
 
 
 def now():

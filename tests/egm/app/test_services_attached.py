@@ -5,7 +5,7 @@ from rigs.three_levels import room_of
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
-from egm.config.levels import Kind, LevelSlot
+from egm.config.levels import LevelScope, LevelSlot
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.kernel.positions import Position
@@ -15,7 +15,7 @@ from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 LEVELS = (
-    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, carrier="sas", stakes={"50": "2.3"}),
+    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, carrier="sas", stakes={"50": "2.3"}),
     LevelSlot(game="three-levels", level="luck"),
     LevelSlot(game="three-levels", level="mystery"),
 )

@@ -297,7 +297,7 @@ def test_a_clear_of_a_damaged_journal_asks_the_pins_of_the_roster_it_recorded(pl
         copy.write_bytes(data)
     kept = place.path.read_bytes()
     found = inspect_journal(place.folder)
-    assert found.second_copy.why or found.first_copy.why
+    assert found.second_copy.damage or found.first_copy.damage
 
     def clears(*typed, status):
         return place.egm(

@@ -33,7 +33,7 @@ def test_quebec_casino_has_the_by_laws_floors():
     returns = load_profile("quebec-casino").returns
     floors = (returns.find_minimum("reels"), returns.find_minimum("keno"), returns.find_minimum("wheel"))
     assert [floor.least for floor in floors] == [Fraction(83, 100), Fraction(65, 100), Fraction(75, 100)]
-    assert {floor.of for floor in floors} == {"bet"}
+    assert {floor.applies_to for floor in floors} == {"bet"}
 
 
 @pytest.mark.requirement("C-05", "C-07")

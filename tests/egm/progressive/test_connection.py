@@ -12,7 +12,7 @@ import aiomqtt
 import pytest
 from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 
-from egm.config.levels import Kind, LinkSlot
+from egm.config.levels import LevelScope, LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
@@ -42,7 +42,7 @@ LIMIT = 0.2
 LEVEL = LevelDefinition(
     id="grand",
     names={"en": "Grand", "fr": "Grand"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 300), hidden_share=Fraction(0)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )

@@ -12,7 +12,7 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 from egm.app.features import REGISTERS
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import GameSlot
-from egm.config.levels import Kind, LevelSlot
+from egm.config.levels import LevelScope, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
@@ -283,7 +283,9 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
 @pytest.mark.requirement("I-03")
 def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
     slot = (GameSlot(game="archipelago-keno"),)
-    shared = LevelSlot(game="archipelago-keno", level="lighthouse", kind=Kind.LINKED, stakes={"5": "SEA"})
+    shared = LevelSlot(
+        game="archipelago-keno", level="lighthouse", kind=LevelScope.LINKED, stakes={"5": "SEA"}
+    )
     own = LevelSlot(game="archipelago-keno", level="buoy")
     _, refused = admit_games(slot, load_profile("generic"), (shared, own))
     assert "takes one stake only" in refused[0].reason

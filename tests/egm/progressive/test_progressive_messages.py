@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive import messages as m
 from egm.progressive.definition import LevelFileError, create_levels, level_source, read_levels
 from paytables import compute_mystery_rate, load_game
@@ -74,7 +74,7 @@ def test_an_invalid_message_is_refused(line):
 def test_a_level_file_is_read_as_levels():
     (level,) = create_levels(FILE, "levels.toml")
     assert (level.kind, level.terms.increment, level.stake_and_odds.odds) == (
-        Kind.LINKED,
+        LevelScope.LINKED,
         Fraction(1, 200),
         Fraction(1, 1234),
     )

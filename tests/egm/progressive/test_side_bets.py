@@ -31,7 +31,7 @@ from rigs.voids import besides_the_void, void_by_an_earlier_version
 import paytables
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import GameSlot
-from egm.config.levels import Kind, LevelSlot
+from egm.config.levels import LevelScope, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
@@ -299,7 +299,9 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
 
 @pytest.mark.requirement("I-03", "I-09")
 def test_a_level_won_in_part_cannot_be_broadcast():
-    broadcast = LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, carrier="sas", stakes={"100": "1.1"})
+    broadcast = LevelSlot(
+        game=GAME, level="jackpot", kind=LevelScope.LINKED, carrier="sas", stakes={"100": "1.1"}
+    )
     admitted, refused = admit_games((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
     assert "is also won in part, which a broadcast cannot express" in refused[0].reason
@@ -354,7 +356,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 
 @pytest.mark.requirement("I-01", "I-03", "I-09")
 def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_path):
-    linked = LevelSlot(game=TABLE, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"})
+    linked = LevelSlot(game=TABLE, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
     machine.machine.component(LevelDisplays).link = FixedFace(10_000_00)
     machine.boot().insert(100_00)

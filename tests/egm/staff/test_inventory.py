@@ -286,7 +286,7 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
         digest=digest,
         jurisdiction="monaco",
         return_min=Fraction(8737, 10000),
-        on=signed_on,
+        certified_on=signed_on,
         signer="ab" * 32,
     )
     record_inventory_change(rig.machine, inventory(tmp_path), {GAME: certificate})

@@ -14,7 +14,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
-POLICY = Policy(checkpoint_every=10, archive_entries=30, at_hand_entries=20, segment_bytes=1 << 16)
+POLICY = Policy(checkpoint_every=10, archive_entries=30, unarchived_entries=20, segment_bytes=1 << 16)
 
 
 def clock():

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from rigs.moments import NOW
 
-from egm.config.levels import Kind, LinkSlot
+from egm.config.levels import LevelScope, LinkSlot
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import WonPrize
@@ -21,7 +21,7 @@ TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, 
 LEVEL = LevelDefinition(
     id="M",
     names={"en": "M", "fr": "M"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=TERMS,
     stake_and_odds=LevelStakeAndOdds(stake_cents=7, odds=Fraction(1, 5)),
 )

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from rigs.moments import NOW
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelDefectiveError, LevelTerms
 from egm.progressive.messages import (
@@ -43,7 +43,7 @@ def level(name="grand", **changes):
     return LevelDefinition(
         id=name,
         names={"en": name.title(), "fr": name.title()},
-        kind=Kind.LINKED,
+        kind=LevelScope.LINKED,
         terms=LevelTerms(**terms),
         stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
     )

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.people import Person, Role, Roster
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
@@ -38,7 +38,7 @@ def level(name="grand", **changes):
     return LevelDefinition(
         id=name,
         names={"en": name, "fr": name},
-        kind=Kind.LINKED,
+        kind=LevelScope.LINKED,
         terms=LevelTerms(base_cents=50_000, increment=INCREMENT, hidden_share=Fraction(0)),
         stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
     )

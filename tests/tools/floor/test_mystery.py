@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from controller_clock import Clock
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
@@ -45,7 +45,7 @@ MOST = 7
 def level(name="luck", terms=TERMS):
     chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": name, "fr": name}
-    return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, stake_and_odds=chance)
+    return LevelDefinition(id=name, names=names, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance)
 
 
 class Floor:

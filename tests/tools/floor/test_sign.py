@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rigs.moments import stated_now
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
@@ -165,7 +165,7 @@ ODDS = Fraction(1, 1000)
 LEVEL = LevelDefinition(
     id="grand",
     names=NAMES,
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
 )

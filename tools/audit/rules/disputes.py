@@ -56,7 +56,7 @@ def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
     return stored_dispute
 
 
-def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
+def build_dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     """Return the fields of a dispute that the record of the entry which opens it must repeat.
 
     Empty fields are left out.
@@ -85,9 +85,9 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
         )
     if dispute is None:
         return
-    if not is_json_equal(recorded, dispute_fields(dispute)):
+    if not is_json_equal(recorded, build_dispute_fields(dispute)):
         raise PatternMismatch(
-            f"record.disputed: expected {format_value(dispute_fields(dispute))}, found {format_value(recorded)}"
+            f"record.disputed: expected {format_value(build_dispute_fields(dispute))}, found {format_value(recorded)}"
         )
     stored_fields = to_json(dispute)
     if stored_fields != {**stored_fields, **expected}:
@@ -141,10 +141,10 @@ def check_disputed_print(scope: CheckContext) -> None:
     """Check the dispute about the ticket of the open cash-out, which may or may not have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
-    if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
+    if pay_out is None or dispute is None or not is_json_equal(scope.record, build_dispute_fields(dispute)):
         raise PatternMismatch(
             f"record does not match the dispute in state over the ticket of the open cash-out: expected "
-            f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
+            f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
             f"found {format_value(scope.record)}"
         )
     expected = replace(
@@ -168,13 +168,13 @@ def _check_dispute_entry(scope: CheckContext) -> None:
     dispute = read_opened_dispute(scope)
     if (
         dispute is None
-        or not is_json_equal(scope.record, dispute_fields(dispute))
+        or not is_json_equal(scope.record, build_dispute_fields(dispute))
         or dispute.masked_ticket_number
         or dispute.credit_kind
     ):
         raise PatternMismatch(
             f"record does not match the dispute in state, which names no ticket: expected "
-            f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
+            f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
             f"found {format_value(scope.record)}"
         )
     expected = replace(dispute, smallest_cents=0, set_aside_cents=0)
@@ -256,7 +256,7 @@ def _check_ruling(scope: CheckContext) -> None:
     names = ("machine", "place", "reason", "persons")
     expected = {
         **{name: record.get(name) for name in names},
-        **dispute_fields(dispute),
+        **build_dispute_fields(dispute),
         "amount_cents": cents,
     }
     if _is_ticket_redeemed(scope, dispute) and type(record.get("commitment")) is str:

@@ -27,12 +27,12 @@ from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
     check_signed_in,
-    credit_cents,
     derive_debit_transfers,
     derive_session,
     require,
     require_new_id,
     require_stored_value,
+    sum_credit_cents,
 )
 from tools.audit.rules.pattern import (
     CheckContext,
@@ -318,7 +318,7 @@ _GAME_RULES: Final = (
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
             "bet_credits": "$bet",
-            "credit_before_cents": Derived(credit_cents),
+            "credit_before_cents": Derived(sum_credit_cents),
             "steps": [{"choice": None, "draws": "$:list"}],
         },
         state={
@@ -473,9 +473,9 @@ _RESIDUAL_CREDIT_RULES: Final = (
         entry_declaration=entries.RESIDUAL_REMOVED,
         allowed_states=STATES_FOR_CASH_OUT,
         extra_checks=(check_residual_credit,),
-        record={"amount_cents": Derived(credit_cents)},
+        record={"amount_cents": Derived(sum_credit_cents)},
         expected_transfers=Derived(
-            lambda scope: derive_debit_transfers(scope, credit_cents(scope), "house:residual")
+            lambda scope: derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual")
         ),
     ),
     AuditRule(
@@ -483,13 +483,13 @@ _RESIDUAL_CREDIT_RULES: Final = (
         allowed_states=single_state(State.IDLE),
         extra_checks=(check_residual_credit, check_residual_prize),
         record={
-            "amount_cents": Derived(credit_cents),
+            "amount_cents": Derived(sum_credit_cents),
             "draws": [["$:cents", "$:count", "residual"]],
             "won_cents": "$won",
         },
         expected_transfers=Derived(
             lambda scope: [
-                *derive_debit_transfers(scope, credit_cents(scope), "house:residual"),
+                *derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual"),
                 *(
                     [("house:residual_win", scope.format_credit_account("cashable"), scope["won"])]
                     if scope["won"]

@@ -24,7 +24,6 @@ from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
 from tools.audit.rules.parts import (
     check_in_menu,
     check_ticket_ledger_grows,
-    credit_cents,
     derive_debit_transfers,
     format_head,
     require,
@@ -32,6 +31,7 @@ from tools.audit.rules.parts import (
     require_equal,
     require_new_id,
     require_paid_coins,
+    sum_credit_cents,
     sum_money_cents,
 )
 from tools.audit.rules.pattern import (
@@ -407,9 +407,9 @@ _RULING_RULES: Final = (
             require(
                 lambda scope: (
                     f"record: amount_cents and expired_cents are {scope['cents']} and {scope['expired']}, "
-                    f"expected together all credit, {credit_cents(scope)} cents, and more than 0"
+                    f"expected together all credit, {sum_credit_cents(scope)} cents, and more than 0"
                 ),
-                lambda scope: scope["cents"] + scope["expired"] == credit_cents(scope) > 0,
+                lambda scope: scope["cents"] + scope["expired"] == sum_credit_cents(scope) > 0,
             ),
             check_in_menu,
         ),

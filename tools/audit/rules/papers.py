@@ -69,7 +69,7 @@ def _derive_host_status(status: RedemptionStatus) -> Any:
     return require_stored_value("host_ticket", derive_result)
 
 
-def _check_host_sees_pending(scope: CheckContext) -> None:
+def _check_result_of_unstacked_ticket(scope: CheckContext) -> None:
     """Check the redemption result stored for the host about a ticket that was not stacked.
 
     It must become "not stacked", or stay unchanged if the entry opens a dispute about the ticket.
@@ -248,7 +248,7 @@ _PAPER_RULES: Final = (
         state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$dispute"},
         state={"paper": None},
-        extra_checks=(_check_host_sees_pending, check_disputed_paper),
+        extra_checks=(_check_result_of_unstacked_ticket, check_disputed_paper),
     ),
     AuditRule(
         entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,

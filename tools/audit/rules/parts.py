@@ -78,7 +78,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
     return check
 
 
-def credit_cents(scope: CheckContext) -> int:
+def sum_credit_cents(scope: CheckContext) -> int:
     """Return the player's credit of all kinds before the entry, in minor units; reserved credit is not included."""
     return sum(scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CreditKind)
 

@@ -281,15 +281,15 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
         case list():
             return _compile_array([compile_pattern(part) for part in pattern])
         case EachItem():
-            return _compile_each(pattern)
+            return _compile_each_item(pattern)
         case AlternativePatterns():
-            return _compile_one_of([compile_pattern(part) for part in pattern.patterns])
+            return _compile_alternatives([compile_pattern(part) for part in pattern.patterns])
         case Derived():
             return _compile_derived(pattern.derive_value)
         case ObjectWithChanges():
-            return _compile_but(pattern)
+            return _compile_object_with_changes(pattern)
         case ObjectWithMembers():
-            return _compile_has(pattern)
+            return _compile_object_with_members(pattern)
         case OwnEntryId():
             return _match_entry_id
         case _:
@@ -390,7 +390,7 @@ class Template:
         scope.bound_values.update(bindings)
 
 
-def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
+def compile_partial_object(pattern: Mapping[str, Pattern]) -> Matcher:
     """Return a function that checks only those members of an object that ``pattern`` lists.
 
     Other members are ignored, with one exception: if the pattern lists ``fault:{code}``, the object may have no
@@ -490,7 +490,7 @@ def _compile_array(parts: Sequence[Matcher]) -> Matcher:
     return match
 
 
-def _compile_each(pattern: EachItem) -> Matcher:
+def _compile_each_item(pattern: EachItem) -> Matcher:
     """Return a function that matches an array whose elements all match one pattern."""
     part = compile_pattern(pattern.pattern)
 
@@ -507,7 +507,7 @@ def _compile_each(pattern: EachItem) -> Matcher:
     return match
 
 
-def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
+def _compile_alternatives(parts: Sequence[Matcher]) -> Matcher:
     """Return a function that tries alternative patterns in order.
 
     The names bound by the first alternative that matches stay bound; those of failed alternatives do not.
@@ -542,7 +542,7 @@ def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
     return match
 
 
-def _compile_has(pattern: ObjectWithMembers) -> Matcher:
+def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
     """Return a function for an :class:`ObjectWithMembers`: it checks the members and binds the object to the name."""
     members = _compile_object(pattern.members)
 
@@ -556,7 +556,7 @@ def _compile_has(pattern: ObjectWithMembers) -> Matcher:
     return match
 
 
-def _compile_but(pattern: ObjectWithChanges) -> Matcher:
+def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
     """Return a function for an :class:`ObjectWithChanges`: the object bound to its name, except for the changes."""
     changed_fields = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)

@@ -22,7 +22,7 @@ from tools.audit.rules.pattern import (
     Matcher,
     Pattern,
     PatternMismatch,
-    compile_part,
+    compile_partial_object,
     compile_pattern,
     format_storage_key,
     format_value,
@@ -221,7 +221,7 @@ class AuditRule:
         each such key.
         """
         late_matchers = []
-        for key, matcher in self._before:
+        for key, matcher in self._state_before_patterns:
             if "{" in key:
                 late_matchers.append((key, matcher))
             else:
@@ -260,7 +260,7 @@ class AuditRule:
                 )
             return
         unmatched = list(transfers)
-        for move, matchers in self._moves:
+        for move, matchers in self._transfer_patterns:
             while unmatched and _matches_transfer(
                 unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.is_optional)
             ):
@@ -348,12 +348,12 @@ class AuditRule:
         return compile_pattern(self.dims)
 
     @cached_property
-    def _before(self) -> list[tuple[str, Matcher]]:
+    def _state_before_patterns(self) -> list[tuple[str, Matcher]]:
         """Return the compiled patterns of what the memory must hold before the entry, each with its storage key."""
         return [(key, compile_pattern(part)) for key, part in self.state_before.items()]
 
     @cached_property
-    def _moves(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
+    def _transfer_patterns(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
         """Return each required transfer with the compiled patterns of its parts."""
         moves = () if isinstance(self.expected_transfers, Derived) else self.expected_transfers
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
@@ -366,7 +366,7 @@ def _compile_members(pattern: Pattern) -> Matcher:
     """
     if not isinstance(pattern, Mapping):
         return compile_pattern(pattern)
-    return compile_part(pattern) if pattern else _accept_anything
+    return compile_partial_object(pattern) if pattern else _accept_anything
 
 
 def _accept_anything(_value: Any, _scope: CheckContext) -> None:

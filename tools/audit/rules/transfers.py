@@ -14,11 +14,11 @@ from egm.tickets.audit import LedgerAnchor
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
     check_ticket_ledger_grows,
-    credit_cents,
     require,
     require_equal,
     require_new_id,
     require_stored_value,
+    sum_credit_cents,
 )
 from tools.audit.rules.pattern import (
     CheckContext,
@@ -345,7 +345,7 @@ _TRANSFER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.AFT_OFFERED,
         allowed_states=single_state(State.IDLE),
-        record={"amount_cents": Derived(credit_cents)},
+        record={"amount_cents": Derived(sum_credit_cents)},
     ),
 )
 

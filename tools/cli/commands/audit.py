@@ -265,13 +265,13 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (last_sequence, _) = reader.header, auditor.last_entry_checked
-        if header.after > last_sequence:
+        if header.previous_sequence > last_sequence:
             reason = (
-                f"it begins after entry {header.after}, but only the entries up to {last_sequence} are verified: "
-                "give the verified point of the entry before it with --point"
+                f"it begins after entry {header.previous_sequence}, but only the entries up to {last_sequence} are "
+                "verified: give the verified point of the entry before it with --point"
             )
             raise JournalDamaged(str(file), reason)
-        bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.after, None)
+        bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.previous_sequence, None)
         report = auditor.audit_entries(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
         report.add_finding(AuditFinding(0, "", reader.footer_fault))

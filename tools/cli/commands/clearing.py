@@ -93,7 +93,7 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
     copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
-        *(f"{name}: intact up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
+        *(f"{name}: intact up to entry {c.sequence}; {c.damage or 'nothing wrong'}" for name, c in copies),
         _describe_agreement(result),
         *([] if inspection.both_copies.sequence else ["nothing of the journal can be read"]),
         "",
@@ -118,7 +118,7 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
 def _is_damaged(result: ClaimInspection) -> bool:
     """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
     inspection = result.inspection
-    reason = inspection.first_copy.why or inspection.second_copy.why
+    reason = inspection.first_copy.damage or inspection.second_copy.damage
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
@@ -128,8 +128,8 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(result):
         return f"nothing to do\n{challenge}"
-    if inspection.is_complete and not (inspection.first_copy.why and inspection.second_copy.why):
-        damaged, intact = ("first", "second") if inspection.first_copy.why else ("second", "first")
+    if inspection.is_complete and not (inspection.first_copy.damage and inspection.second_copy.damage):
+        damaged, intact = ("first", "second") if inspection.first_copy.damage else ("second", "first")
         mends = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {mends}\n{challenge}"
     words = ["egm", "audit", "clear", "--state", str(folder)]
@@ -173,8 +173,8 @@ def _describe_agreement(result: ClaimInspection) -> str:
     if inspection.is_complete:
         return f"{history_text}, which is all that was acknowledged"
     acknowledged_text = (
-        f"entry {inspection.acknowledged} was acknowledged"
-        if inspection.acknowledged
+        f"entry {inspection.acknowledged_sequence} was acknowledged"
+        if inspection.acknowledged_sequence
         else "the end is unknown"
     )
     return (

@@ -223,7 +223,7 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
     returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}
     lowest = format_percent(min(returns.values()))
     sentence = f"{lowest} at its lowest bet; {jurisdiction} requires {format_percent(floor.least)}"
-    sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
+    sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.applies_to]
     house_returns = {bet.bet: returns[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players}
     if floor.find_bet_below(house_returns) is not None:
         raise click.ClickException(f"{game.id} returns {sentence}")

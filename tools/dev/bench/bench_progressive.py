@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.errors import check_invariant
 from egm.progressive import topics
 from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payload, open_connection
@@ -50,7 +50,7 @@ _PATIENCE_SECONDS: Final = 600.0
 _LEVEL: Final = LevelDefinition(
     id="bench",
     names={"en": "Bench", "fr": "Banc"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5), hidden_share=Fraction(1, 300)),
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),

@@ -24,7 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from egm.config.levels import Kind, LinkSlot
+from egm.config.levels import LevelScope, LinkSlot
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.level import LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -55,7 +55,7 @@ _SLOW_SECONDS: Final = (0.02, 0.1)
 _BANK: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
@@ -249,7 +249,7 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
     chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
-        id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, stake_and_odds=chance
+        id=name, names={"en": name, "fr": name}, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance
     )
 
 

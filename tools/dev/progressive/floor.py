@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
@@ -31,7 +31,7 @@ _HIT_CHANCE: Final = 0.001
 LEVEL: Final = LevelDefinition(
     id="floor",
     names={"en": "Floor", "fr": "Salle"},
-    kind=Kind.LINKED,
+    kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 75), hidden_share=Fraction(1, 300)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )

@@ -70,7 +70,7 @@ class Clears:
                 else:
                     found = inspect_claims(folder, FEATURES, storage=storage)
                     if not found.inspection.is_complete:  # at most one copy is damaged
-                        copies = (found.inspection.first_copy.why, found.inspection.second_copy.why)
+                        copies = (found.inspection.first_copy.damage, found.inspection.second_copy.damage)
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
                     settled_handpays = {

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.config.levels import Kind
+from egm.config.levels import LevelScope
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.definition import LevelDefinition, create_levels
 from egm.progressive.messages import FromMachine, decode_controller_message, decode_machine_message, encode
@@ -171,7 +171,7 @@ class FloorLink:
 def format_link_tables() -> str:
     """Return the tables of the levels in the cabinet file, which offers the game at this stake only."""
     tables = [
-        f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\nkind = "{Kind.LINKED}"\n'
+        f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\nkind = "{LevelScope.LINKED}"\n'
         f'stakes = {{ "{STAKE_CENTS}" = "{name}" }}'
         for level, name in (("top", "TOP"), ("mystery", "LUCKY"))
     ]

@@ -22,7 +22,7 @@ from egm.devices.twin import ActionError, Twin
 from egm.errors import RestartRequested
 from egm.kernel.feature import Features
 from egm.kernel.service_pages import PageText
-from egm.kernel.services import BackgroundService, MachineContext, Make
+from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
 from egm.links.sas.reader import MeterReadingCache
@@ -274,7 +274,7 @@ class World:
             self.link.close()
 
     # ------------------------------------------------------------ the host
-    def _replace_threaded_services(self, services: Iterable[Make]) -> Iterator[Make]:
+    def _replace_threaded_services(self, services: Iterable[ServiceFactory]) -> Iterator[ServiceFactory]:
         """Yield the services without the monitoring server, with host and progressive lines on the loop."""
         for service in services:
             if service is create_sas_lines:

@@ -83,7 +83,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
             ("C-05", "C-06", "R-09"),
             Status.PASS if rtp >= floor.least else Status.FAIL if bet_below_floor else Status.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
-            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.of]} is {format_percent(floor.least)}",
+            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} is {format_percent(floor.least)}",
         )
 
 

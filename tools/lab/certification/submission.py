@@ -228,7 +228,8 @@ def _format_meters() -> str:
             str(meter.unit),
             meter.meaning,
             ", ".join(
-                [f"+ `{a}` → `{b}`" for a, b in meter.flows] + [f"- `{a}` → `{b}`" for a, b in meter.minus]
+                [f"+ `{a}` → `{b}`" for a, b in meter.flows]
+                + [f"- `{a}` → `{b}`" for a, b in meter.decreasing_flows]
             ),
         ]
         for meter in METERS

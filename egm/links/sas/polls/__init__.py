@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.errors import check_invariant
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.polls import (
@@ -40,6 +40,6 @@ def _build_poll_index() -> dict[int, PollImplementation]:
 IMPLEMENTED_POLLS: Final[Mapping[int, PollImplementation]] = _build_poll_index()
 
 
-def find_available_polls(groups: frozenset[Group]) -> dict[int, PollImplementation]:
+def find_available_polls(groups: frozenset[PollGroup]) -> dict[int, PollImplementation]:
     """Return the long polls available to a host with these option groups, by command code."""
     return {code: poll for code, poll in IMPLEMENTED_POLLS.items() if poll.group in groups}

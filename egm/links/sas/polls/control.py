@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.host.events import ControlRequested
 from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.events import EventType
@@ -123,7 +123,7 @@ def close_acceptor_after_bill(host: SasHost) -> None:
 def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
     """Return the poll with this command code, which needs the option group of control polls."""
     return PollImplementation(
-        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=Group.CONTROL
+        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=PollGroup.CONTROL
     )
 
 
@@ -141,6 +141,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     PollImplementation(
-        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=Group.DELAY
+        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=PollGroup.DELAY
     ),
 )

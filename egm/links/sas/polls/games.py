@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.config.cabinet_file import Validation
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
@@ -250,7 +250,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 
-_BY_DENOMINATION: Final = Group.MULTI_DENOMINATION
+_BY_DENOMINATION: Final = PollGroup.MULTI_DENOMINATION
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
 from egm.links.entries import HOST_UNSIGNED, SoftwareNotSigned
@@ -63,6 +63,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=_ROM_SIGNATURE_POLL,
         response_length=ONE_BYTE_RESPONSE,
         effect_function=send_rom_signature,
-        group=Group.ROM_SIGNATURE,
+        group=PollGroup.ROM_SIGNATURE,
     ),
 )

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from egm.config.cabinet_file import Validation
-from egm.config.sas_line import Group
+from egm.config.sas_line import PollGroup
 from egm.devices.interface import Devices
 from egm.host.ticket_port import HostTicketInterface, NumberReplyResult, RedemptionState, UnreadPrintedTicket
 from egm.kernel.credits import CreditKind
@@ -483,7 +483,7 @@ def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     return _VALID
 
 
-_POLL_GROUP: Final = Group.TICKETS
+_POLL_GROUP: Final = PollGroup.TICKETS
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x4C, response_length=10, effect_function=set_validation_id, group=_POLL_GROUP),
     PollImplementation(

@@ -427,7 +427,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     content[-200] ^= 1  # the log is whole but for its end
     log.write_bytes(content)
     whole = inspect_claims(tmp_path, FEATURES)
-    assert whole.inspection.second_copy.why
+    assert whole.inspection.second_copy.damage
     assert whole.inspection.is_complete
     assert {each.id: each.claim.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
     assert whole.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
@@ -461,7 +461,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     found = inspect_claims(tmp_path, FEATURES)
     inspection = found.inspection
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
-    assert (inspection.acknowledged > inspection.both_copies.sequence) is are_heads_readable
+    assert (inspection.acknowledged_sequence > inspection.both_copies.sequence) is are_heads_readable
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
