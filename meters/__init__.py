@@ -34,11 +34,12 @@ from meters.journal import Journal
 from meters.ledger import Reservation
 from meters.policy import Policy
 from meters.reading import MeterReading, read_meters
-from meters.transaction import JSON, Mark, Phase, Posted, Transaction, Transfer
+from meters.transaction import JSON, AppendResult, Mark, Phase, Transaction, Transfer
 from meters.view import JournalView, open_view
 
 __all__ = [
     "JSON",
+    "AppendResult",
     "ExcessiveIncrement",
     "ForbiddenTransfer",
     "IdConflict",
@@ -56,7 +57,6 @@ __all__ = [
     "Overdrawn",
     "Phase",
     "Policy",
-    "Posted",
     "Reservation",
     "SelfAuditFailed",
     "StoredEntry",

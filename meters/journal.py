@@ -31,7 +31,7 @@ from meters.media import MediaPairing, find_pairing, write_labels
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import Policy
 from meters.storage import DiskStorage, Storage
-from meters.transaction import JSON, Posted, Transaction
+from meters.transaction import JSON, AppendResult, Transaction
 from meters.view import JournalView, load, read_checkpoint_boundary
 
 #: Name of the second medium in messages.
@@ -358,7 +358,7 @@ class Journal(JournalView):
             lock.release()
 
     # ------------------------------------------------------------------ writing
-    def append(self, transaction: Transaction) -> Posted:
+    def append(self, transaction: Transaction) -> AppendResult:
         """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
         If the id was recorded before with the same content, nothing is written, and the number and hash of that
@@ -381,7 +381,7 @@ class Journal(JournalView):
                 raise IdConflict(
                     f"id {transaction.id} was already used by entry {stored_entry.sequence}, with other content"
                 )
-            return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=True)
+            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, existed=True)
         try:
             posted = self._write(transaction)
         except MediumFull as error:
@@ -411,7 +411,7 @@ class Journal(JournalView):
                 f"id {tx_id} belongs to an archived entry that cannot be read: {error}"
             ) from error
 
-    def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> Posted:
+    def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> AppendResult:
         """After a write failed for lack of space, delete the reserve files and write the transaction again.
 
         It is not written again if the first copy has stored it already. ``error`` is the failure.
@@ -419,7 +419,7 @@ class Journal(JournalView):
         self._reopen_in_reserve(error)
         stored_entry = self._database.find_by_id(transaction.id)
         if stored_entry is not None:  # the first copy had room for it
-            return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=False)
+            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, existed=False)
         return self._write(transaction)
 
     def _reopen_in_reserve(self, error: MediumFull) -> None:
@@ -435,7 +435,7 @@ class Journal(JournalView):
         self._rebuild_or_begin("", None)
         self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full_medium_error),))
 
-    def _write(self, transaction: Transaction) -> Posted:
+    def _write(self, transaction: Transaction) -> AppendResult:
         """Append the transaction to both copies, then update the ledger.
 
         After any failure the journal refuses further writes.
@@ -455,7 +455,7 @@ class Journal(JournalView):
         except JournalError as error:
             self._failure = error
             raise
-        return Posted(entry.sequence, entry.hash_hex, existed=False)
+        return AppendResult(entry.sequence, entry.hash_hex, existed=False)
 
     def checkpoint(self) -> None:
         """Append a signed checkpoint, unless the last entry is one.

@@ -10,14 +10,14 @@ from typing import Final, TypeAlias
 from meters.errors import JournalError
 from meters.reading import MeterReading
 
-Names: TypeAlias = Mapping[str, tuple[str, ...]]
+MeterNames: TypeAlias = Mapping[str, tuple[str, ...]]
 """The meter names of a jurisdiction: each maps to the names of the canonical meters that it sums."""
 
 #: The canonical meters of all wins.
 _WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
 #: The meter names of each jurisdiction.
-METER_NAMES_BY_JURISDICTION: Final[Mapping[str, Names]] = {
+METER_NAMES_BY_JURISDICTION: Final[Mapping[str, MeterNames]] = {
     "mc": {
         "Compteur in": ("coin_in",),
         "Compteur out": ("coin_out",),

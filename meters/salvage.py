@@ -44,7 +44,7 @@ class IgnoringVisitor:
 
 
 W = TypeVar("W", bound=EntryVisitor)
-Read = Callable[[int], Iterable[SealedEntry]]
+EntryReader = Callable[[int], Iterable[SealedEntry]]
 """A function that yields the readable entries of a journal copy after the entry with the given number."""
 
 
@@ -156,7 +156,9 @@ def inspect_journal(
     key = _load_key(medium, state_dir, second_folder)
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
-        second_reader: Read = JournalLocation(medium, state_dir, second_folder).log().iter_sealed_entries
+        second_reader: EntryReader = (
+            JournalLocation(medium, state_dir, second_folder).log().iter_sealed_entries
+        )
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
@@ -179,7 +181,7 @@ def inspect_journal(
 
 def _open_first_copy(
     medium: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
-) -> tuple[Read, str]:
+) -> tuple[EntryReader, str]:
     """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
 
     Entries may be readable even if something is wrong.
@@ -198,7 +200,7 @@ def _open_first_copy(
     return database.iter_sealed_entries, reason
 
 
-def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
+def _prepend_archive(read_copy: EntryReader, medium: Storage, folder: Path, key: MachineKey) -> EntryReader:
     """Return a function that reads a medium's archive and then the copy that ``read_copy`` reads.
 
     Archived entries have no seals of their own; the segment's signature authenticates them.
@@ -222,7 +224,7 @@ def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> Sal
 
 
 def _replay_copies(
-    copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, reason: str
+    copies: tuple[EntryReader, ...], visitor: Callable[[], W], key: MachineKey | None, reason: str
 ) -> SalvagedJournal[W]:
     """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
 
@@ -252,7 +254,9 @@ def _replay_copies(
     )
 
 
-def _iter_proved_entries(read_copy: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
+def _iter_proved_entries(
+    read_copy: EntryReader, ledger: Ledger, key: MachineKey | None
+) -> Iterator[StoredEntry]:
     """Yield the entries of a copy that follow the last one of ``ledger``, verifying the hash chain.
 
     With a key the seals are verified too.
@@ -274,7 +278,10 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 
 
 def _are_copies_in_agreement(
-    first_reader: Read, second_reader: Read, first: SalvagedJournal[W], second: SalvagedJournal[W]
+    first_reader: EntryReader,
+    second_reader: EntryReader,
+    first: SalvagedJournal[W],
+    second: SalvagedJournal[W],
 ) -> bool:
     """Return whether both copies of the journal have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)

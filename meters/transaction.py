@@ -287,7 +287,7 @@ class Transaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class AppendResult:
     """The result of appending a transaction: its entry number and hash, and whether it was stored before."""
 
     sequence: int

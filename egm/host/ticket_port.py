@@ -115,7 +115,7 @@ class HostTicketInterface:
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
-        desk, request = self._machine.installed(TicketDesk), self.pending_number_request
+        desk, request = self._machine.find_installed(TicketDesk), self.pending_number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
             return NumberReplyResult.TAKEN if is_known else NumberReplyResult.NOT_WAITING
@@ -227,7 +227,7 @@ class HostTicketInterface:
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         if host_ticket is None:
             return RedemptionState(RedemptionStatus.NO_TICKET)
-        desk = self._machine.installed(TicketDesk)
+        desk = self._machine.find_installed(TicketDesk)
         number = (desk and desk.find_redeemed_number(host_ticket.id)) or self._recall_returned_digits(
             host_ticket.masked_number
         )
@@ -261,7 +261,7 @@ class HostTicketInterface:
     @property
     def needs_enrolment(self) -> bool:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
-        desk = self._machine.installed(TicketDesk)
+        desk = self._machine.find_installed(TicketDesk)
         secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.current_enrolment is None)
 
@@ -294,7 +294,7 @@ class HostTicketInterface:
 
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store the host's validation identifier and the sequence number from which the machine numbers its tickets."""
-        desk = self._machine.installed(TicketDesk)
+        desk = self._machine.find_installed(TicketDesk)
         if desk is None:
             return
         desk.store_enrolment(validation_id, sequence)

@@ -127,7 +127,7 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
     Tickets that a device is still handling are left alone. ``reason`` is the reason why there is no ledger, or
     empty. Tickets are disabled if there is no ledger or if it differs from the journal.
     """
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     if desk is None:
         close_printed_ticket(machine)
     else:

@@ -24,7 +24,7 @@ from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
 from egm.tickets.model import Venue
-from meters import ExcessiveIncrement, Journal, Posted, Transaction, Transfer
+from meters import AppendResult, ExcessiveIncrement, Journal, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
 from paytables.companions import find_first_stakes
@@ -121,7 +121,7 @@ class Machine:
         """
         self._components[type(component)] = component
 
-    def installed(self, kind: type[T]) -> T | None:
+    def find_installed(self, kind: type[T]) -> T | None:
         """Return the machine's object of class ``kind`` if one exists, else None."""
         return cast("T | None", self._components.get(kind))
 
@@ -138,7 +138,7 @@ class Machine:
         counts: Mapping[str, int] | None = None,
         dims: Mapping[str, str | int] | None = None,
         state: Mapping[str, object] | None = None,
-    ) -> Posted: ...
+    ) -> AppendResult: ...
 
     @overload
     def post(
@@ -152,7 +152,7 @@ class Machine:
         counts: Mapping[str, int] | None = None,
         dims: Mapping[str, str | int] | None = None,
         state: Mapping[str, object] | None = None,
-    ) -> Posted: ...
+    ) -> AppendResult: ...
 
     def post(
         self,
@@ -165,7 +165,7 @@ class Machine:
         counts: Mapping[str, int] | None = None,
         dims: Mapping[str, str | int] | None = None,
         state: Mapping[str, object] | None = None,
-    ) -> Posted:
+    ) -> AppendResult:
         """Append a declared entry to the journal; it is durable when this returns.
 
         Without an ``entry_id`` a new one is generated. ``ref`` is the id of the reservation that the entry
@@ -198,7 +198,7 @@ class Machine:
             for key, value in state.items()
         }
 
-    def append(self, transaction: Transaction) -> Posted:
+    def append(self, transaction: Transaction) -> AppendResult:
         """Append a transaction that agrees with its entry's declaration to the journal.
 
         Only :meth:`post` and tests call this.

@@ -70,7 +70,7 @@ class JournalEscrowLedger:
         paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
-        desk = self._machine.installed(TicketDesk)
+        desk = self._machine.find_installed(TicketDesk)
         number = (
             desk.find_redeemed_number(paper.id) if desk is not None and paper.masked_ticket_number else None
         )

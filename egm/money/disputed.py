@@ -233,7 +233,7 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
     disputed = list_disputed_amounts(machine).get(form.disputed)
     if disputed is None or not are_texts_filled_in(form.reason):
         return False
-    desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, form)
+    desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed, form)
     is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
     return disputed.may_award(amount_cents) and (
         bool(amount_cents) or not disputed.is_about_printed_ticket or is_known
@@ -316,7 +316,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     A disputed ticket in the cash box is redeemed if the ruling pays it; otherwise its number is unlocked.
     """
     disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     is_locked = (
         bool(disputed.masked_ticket_number) and desk is not None and desk.holds_redemption(disputed.id)
     )

@@ -52,7 +52,7 @@ def payment_form_is_complete(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(machine: Machine, event: Event) -> None:
     """Record the form of a hand-pay: who will be paid and by which means. A later form replaces an earlier one."""
-    identities = machine.installed(IdentityRegister)
+    identities = machine.find_installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     payment_form, identity = event.read_payload(PaymentForm), ""
     if payment_form.identity:

@@ -218,7 +218,7 @@ def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> Ticke
 
 def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
     """Return the ticket of a cash-out from the ticket ledger; None if there is no ledger or it lacks the ticket."""
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     return None if desk is None else desk.find_issued_ticket(pay_out_id)
 
 

@@ -80,7 +80,7 @@ def open_ticket_store(
 
 def tickets_may_move(machine: Machine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
-    return machine.installed(TicketDesk) is not None and LEDGER_FAULT not in machine.active_faults
+    return machine.find_installed(TicketDesk) is not None and LEDGER_FAULT not in machine.active_faults
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
@@ -220,7 +220,7 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
 
     ``why`` is the reason to disable tickets; if it is empty, the ledger's fault is cleared.
     """
-    has_ledger = machine.installed(TicketDesk) is not None
+    has_ledger = machine.find_installed(TicketDesk) is not None
     raise_or_clear_fault(
         machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_incomplete(machine) if has_ledger else ""
     )
@@ -233,7 +233,7 @@ def store_journal_head(machine: Machine) -> None:
 
     Called after money has irrevocably come in or gone out.
     """
-    desk, journal = machine.installed(TicketDesk), machine.journal
+    desk, journal = machine.find_installed(TicketDesk), machine.journal
     if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
@@ -285,5 +285,5 @@ def _began_with_memory_clear(journal: Journal) -> bool:
 
 def check_ledger(machine: Machine, _: Event) -> None:
     """Compare the ticket ledger with the journal, as a door was closed; if they differ, stop tickets."""
-    if machine.installed(TicketDesk) is not None:
+    if machine.find_installed(TicketDesk) is not None:
         update_ledger_faults(machine, compare_with_journal(machine))

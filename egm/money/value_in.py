@@ -183,7 +183,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     is opened.
     """
     machine.component(EscrowedBill).amount_cents = 0
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
     if paper.masked_ticket_number and not (desk is not None and desk.holds_redemption(paper.id)):
         _dispute_ticket(machine, paper)
@@ -258,7 +258,7 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 
 def void_bill(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     paper, reason = (
         machine.memory.require(PaperRecord, MoneyKey.PAPER),
         event.read_payload(PaperNotStacked).why,

@@ -71,7 +71,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
     machine issues none now, because it is out of service, has no host, or its ledger is not trusted.
     """
-    desk = machine.installed(TicketDesk)
+    desk = machine.find_installed(TicketDesk)
     tickets = machine.profile.tickets
     reasons = {
         "printer": desk is None or machine.component(Devices).printer is None,

@@ -225,7 +225,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     if current_game is not None and is_round_void(machine, current_game):
         yield Notice(code="round_is_void", severity="warning", lasting=True)
         return
-    table = machine.installed(SharedTable)
+    table = machine.find_installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending_decision = None if seat is None else _find_pending_decision(seat)
     if (

@@ -379,7 +379,7 @@ def is_playing_missed_bets_alone(machine: Machine) -> bool:
 
 def has_placed_bets(machine: Machine) -> bool:
     """Return whether this position has placed bets in an open betting period."""
-    table = machine.installed(SharedTable)
+    table = machine.find_installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     return seat is not None and bool(seat.game_digest)
 
@@ -391,7 +391,7 @@ def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
 
 def compute_betting_seconds_left(machine: Machine) -> int | None:
     """Return the seconds left in the selected game's betting period, or None if it is not open."""
-    table = machine.installed(SharedTable)
+    table = machine.find_installed(SharedTable)
     return (
         None
         if table is None or not table.betting_deadlines_ns

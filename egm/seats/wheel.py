@@ -169,7 +169,7 @@ def _is_in_progress(seat: SeatedPosition) -> bool:
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices that say what the game at a wheel table waits for."""
-    table = machine.installed(SharedTable)
+    table = machine.find_installed(SharedTable)
     if table is None:
         return
     if has_placed_bets(machine) and is_betting_closed_by_wheel(machine):

@@ -59,7 +59,7 @@ def record_dispute(machine: Machine, event: Event) -> None:
 
 def record_exclusion(machine: Machine, event: Event) -> None:
     """Record that staff excluded a player, whose name goes to the register of identities only."""
-    identities, form = machine.installed(IdentityRegister), event.read_payload(ExclusionForm)
+    identities, form = machine.find_installed(IdentityRegister), event.read_payload(ExclusionForm)
     if identities is None:
         raise InvariantError("an identity must be recorded, but there is no identity register")
     subject = machine.fresh_id(EXCLUSION_NOTED.kind)

@@ -504,7 +504,7 @@ class MachineRig:
         self.open = False
         if self.store is not None:
             self.store.close()
-        register = self.machine.installed(IdentityRegister)
+        register = self.machine.find_installed(IdentityRegister)
         if register is not None:
             register.close()
         OPENED[:] = (rig for rig in OPENED if rig is not self)

@@ -39,7 +39,7 @@ from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDraw, Wage
 
 #: The account of the first position's cashable credit.
 CASHABLE: Final = "credit:1:cashable"
-_SETTINGS_MAX: Final = 256
+_CACHED_TERMS_MAX: Final = 256
 """The maximum number of cached combinations of definition, denomination and wager."""
 _START_BYTES_MAX: Final = 64 << 10
 """The maximum size of a plain game's first entry.
@@ -267,7 +267,7 @@ class PlainRun:
 
     def add_game(self, game: _PlainGame) -> None:
         """Add a checked plain game, which must be the first of this run or directly follow its last game."""
-        setting, key, win_cents, push_cents = (
+        terms, key, win_cents, push_cents = (
             game.terms,
             game.terms.key,
             game.win_cents,
@@ -278,10 +278,10 @@ class PlainRun:
         self.credit_after_cents += win_cents + push_cents - game.staked_cents
         self.head_hex, self.last_play_id = game.head_hex, game.play_id.decode()
         self.last_win_cents, self.last_start_time = win_cents + push_cents, game.start_time
-        self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
-        self.game_ids.add(setting.game.id)
-        self.played_tables.add((setting.game.digest, setting.unit_cents))
-        table = self.table_states.setdefault(setting.game.digest, RunTableState(game.table_before, b""))
+        self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
+        self.game_ids.add(terms.game.id)
+        self.played_tables.add((terms.game.digest, terms.unit_cents))
+        table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_before, b""))
         table.state_after, table.stored = game.table.json, game.stored_table or table.stored
         self._add_flow((CASHABLE, "house:wager", key), game.staked_cents, 1 + game.raise_count)
         self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
@@ -319,7 +319,7 @@ class PlainGames:
 
     def __init__(self, games: GameSource) -> None:
         self._games = games
-        self._settings: dict[tuple[bytes, ...], _GameTerms | None] = {}
+        self._terms_by_parts: dict[tuple[bytes, ...], _GameTerms | None] = {}
         self._tables: dict[str, _TableState] = {}
         """The latest table state of each game, by digest of the definition; the next game usually starts from it."""
 
@@ -388,23 +388,23 @@ class PlainGames:
         play_again, draws, table_json, wager, sequence, play_in_state, time, staked = match.group(
             9, 10, 11, 12, 13, 14, 15, 16
         )
-        setting = self._find_setting(dims, game_name, wager, bet, unit)
+        terms = self._find_terms(dims, game_name, wager, bet, unit)
         if (
-            setting is None
+            terms is None
             or not play == play_again == play_in_state
             or not play.startswith(b"play-%b-" % sequence)
-            or int(staked) != setting.stake_cents
+            or int(staked) != terms.stake_cents
             or not is_time(time.decode())
         ):
             return None
-        table = self._find_table(setting, table_json or NO_TABLE)
+        table = self._find_table(terms, table_json or NO_TABLE)
         if table is None:
             return None
-        conversation = GameConversation(table.game, setting.wager, builds_prompts=False)
+        conversation = GameConversation(table.game, terms.wager, builds_prompts=False)
         if not _play_recorded_step(conversation, None, draws, outcome):
             return None
         return _PlainGame(
-            terms=setting,
+            terms=terms,
             play_id=play,
             previous_hex=previous.decode(),
             credit_before_cents=int(credit),
@@ -413,26 +413,26 @@ class PlainGames:
             first_sequence=int(sequence),
             sequence=int(sequence),
             head_hex=hashlib.sha256(body).hexdigest(),
-            staked_cents=setting.stake_cents,
+            staked_cents=terms.stake_cents,
             table=table,
             table_before=table.json,
         )
 
-    def _find_table(self, setting: _GameTerms, table_json: bytes) -> _TableState | None:
+    def _find_table(self, terms: _GameTerms, table_json: bytes) -> _TableState | None:
         """Return the table state that ``table_json`` describes, from which a game starts.
 
         Return None if a game from this state is not plain: bets are standing, or the wager is not accepted.
         """
         if table_json == NO_TABLE:
-            return _TableState(NO_TABLE, setting.game)
-        table = self._tables.get(setting.game.digest)
+            return _TableState(NO_TABLE, terms.game)
+        table = self._tables.get(terms.game.digest)
         if table is None or table.json != table_json:
             state = parse(table_json)
-            table = _TableState(table_json, setting.game.with_table_state(state))
+            table = _TableState(table_json, terms.game.with_table_state(state))
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
-        wager = table.game.build_wager(setting.wager.credits, **setting.wager.options)
-        accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
+        wager = table.game.build_wager(terms.wager.credits, **terms.wager.options)
+        accepts = wager == terms.wager and has_prescribed_amounts(table.game, wager, terms.unit_cents)
         return table if accepts else None
 
     def _check_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
@@ -440,43 +440,43 @@ class PlainGames:
 
         If so, store its win, its returned stakes and its final table state in ``game``.
         """
-        setting = game.terms
+        terms = game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
-        game.push_cents = outcome.push_credits * setting.unit_cents
-        game.win_cents = outcome.win_credits * setting.unit_cents - game.push_cents
+        game.push_cents = outcome.push_credits * terms.unit_cents
+        game.win_cents = outcome.win_credits * terms.unit_cents - game.push_cents
         settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
             not 0 <= game.win_cents <= AMOUNT_MAX
             or game.staked_cents > game.credit_before_cents
-            or (setting.has_spots and settled_credits * setting.unit_cents != game.staked_cents)
+            or (terms.has_spots and settled_credits * terms.unit_cents != game.staked_cents)
         ):
             return False
         if outcome.table is None:
-            game.table = _TableState(NO_TABLE, setting.game)
+            game.table = _TableState(NO_TABLE, terms.game)
             game.stored_table = b"" if game.table_before == NO_TABLE else NO_TABLE
             return True
         game.table = _TableState(
-            encode_canonical_json(outcome.table), setting.game.with_table_state(outcome.table)
+            encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
         )
         game.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(setting.unit_cents, setting.game_name, game.table.json),
+            *(terms.unit_cents, terms.game_name, game.table.json),
         )
-        self._tables[setting.game.digest] = game.table
+        self._tables[terms.game.digest] = game.table
         return not game.table.game.rules.list_standing_bets()
 
-    def _find_setting(self, *parts: bytes) -> _GameTerms | None:
+    def _find_terms(self, *parts: bytes) -> _GameTerms | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
 
         ``parts`` are the parts of the game's first entry that state these terms.
         """
-        if parts not in self._settings:
-            if len(self._settings) >= _SETTINGS_MAX:
-                self._settings.clear()
-            self._settings[parts] = self._check_setting(*parts)
-        return self._settings[parts]
+        if parts not in self._terms_by_parts:
+            if len(self._terms_by_parts) >= _CACHED_TERMS_MAX:
+                self._terms_by_parts.clear()
+            self._terms_by_parts[parts] = self._build_terms(*parts)
+        return self._terms_by_parts[parts]
 
-    def _check_setting(
+    def _build_terms(
         self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
     ) -> _GameTerms | None:
         """Return the terms (definition, wager, denomination) that these parts of a game's first entry state.
@@ -512,8 +512,8 @@ class PlainGames:
         stake_cents = wager.credits * unit_cents
         key = build_dims_key(expected_dims)
         has_spots = bool(game.rules.list_spots())
-        setting = _GameTerms(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
-        return setting if is_plain else None
+        terms = _GameTerms(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
+        return terms if is_plain else None
 
 
 def _play_recorded_step(
@@ -543,11 +543,11 @@ def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
         return False
     dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, setting = parse(choice), game.terms
+    value, terms = parse(choice), game.terms
     added_credits = decision.get_added_credits(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
-        expected = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
+        expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.unit_cents))
     if (
         (dims, staked, raised_cents) != expected
         or not play == play_again == game.play_id
@@ -559,7 +559,7 @@ def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
     ):
         return False
     game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
-    game.staked_cents += added_credits * setting.unit_cents
+    game.staked_cents += added_credits * terms.unit_cents
     game.raise_count += added_credits > 0
     return True
 

@@ -146,7 +146,7 @@ def is_round_shared(machine: Machine, digest: str) -> bool:
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
     """Return the state that a table's players share, or None if nothing is stored or it is the initial state."""
-    starting = machine.installed(StartingTables)
+    starting = machine.find_installed(StartingTables)
     if starting is not None and digest in starting.state_by_digest:
         return starting.state_by_digest[digest]
     shared_record = _read_shared_record(machine, digest)

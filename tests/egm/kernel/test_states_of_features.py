@@ -30,10 +30,10 @@ def machine(tmp_path):
 
 
 def test_a_components_state_is_created_once(machine):
-    assert machine.installed(Candle) is None
+    assert machine.find_installed(Candle) is None
     machine.component(Candle).lit = True
     assert machine.component(Candle).lit
-    assert machine.installed(Candle) is machine.component(Candle)
+    assert machine.find_installed(Candle) is machine.component(Candle)
 
 
 def test_an_installed_component_replaces_the_previous_one(machine):
@@ -47,7 +47,7 @@ def test_an_installed_component_replaces_the_previous_one(machine):
 def test_a_component_that_is_neither_installed_nor_creatable_is_named(machine):
     with pytest.raises(InvariantError, match="Wick was not installed"):
         machine.component(Wick)
-    assert machine.installed(Wick) is None
+    assert machine.find_installed(Wick) is None
 
 
 def test_two_machines_share_nothing(machine, tmp_path):

@@ -253,7 +253,7 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
     number = rig.hands.jobs[-1].barcode
     rig.report_print_state(PrintState.PRINTING)
     monkeypatch.setattr(
-        rig.machine.installed(TicketDesk), "record_printed", lambda number: None
+        rig.machine.find_installed(TicketDesk), "record_printed", lambda number: None
     )  # the power goes just here
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.store.find_ticket(number).state is TicketState.RESERVED

@@ -147,7 +147,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
 def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
-    rig.machine.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+    rig.machine.find_installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
@@ -191,7 +191,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 @pytest.mark.requirement("G-16")
 def test_a_ticket_without_a_journal_entry_is_refused(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
-    desk = rig.machine.installed(TicketDesk)
+    desk = rig.machine.find_installed(TicketDesk)
     ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
     rig.offer_ticket(ticket.number)
@@ -335,7 +335,7 @@ def put_back(files):
 @pytest.mark.parametrize("came_to", ["reserved", "issued", "pending"])
 def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path, came_to):
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
-    desk = rig.machine.installed(TicketDesk)
+    desk = rig.machine.find_installed(TicketDesk)
     files = {}
     desk_printed = desk.record_printed
 
@@ -425,7 +425,7 @@ def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
 
 def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypatch):
     """Whoever has the key enters one; the machine does not take it, nor does the cage."""
-    desk = rig.machine.installed(TicketDesk)
+    desk = rig.machine.find_installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
         roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)

@@ -125,7 +125,7 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     (paid,) = register(rig, "handpays")
     assert (rig.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
-    assert rig.machine.installed(IdentityRegister).get(paid["identity"]).fields == NAMED
+    assert rig.machine.find_installed(IdentityRegister).get(paid["identity"]).fields == NAMED
 
 
 @pytest.mark.requirement("F-16:a")
@@ -164,7 +164,7 @@ def test_a_completed_form_survives_a_restart(rig, tmp_path):
 
 @pytest.mark.requirement("F-16:c", "Q-01")
 def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig, tmp_path):
-    identities = rig.machine.installed(IdentityRegister)
+    identities = rig.machine.find_installed(IdentityRegister)
     rig.insert(10000)
     rig.engine.handle(EventType.CASH_OUT)
     fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
@@ -421,7 +421,7 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
 def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, tmp_path, monkeypatch):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
-    monkeypatch.setattr(type(printing.machine.installed(TicketDesk)), "redeem_commit", lambda *_: None)
+    monkeypatch.setattr(type(printing.machine.find_installed(TicketDesk)), "redeem_commit", lambda *_: None)
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.find_ticket(number).state is TicketState.PENDING
     monkeypatch.undo()
@@ -570,7 +570,9 @@ def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fie
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert rig.machine.installed(IdentityRegister).get(line["identity"]).fields == {"who": "Otto Example"}
+        assert rig.machine.find_installed(IdentityRegister).get(line["identity"]).fields == {
+            "who": "Otto Example"
+        }
 
 
 @pytest.mark.requirement("Q-02", "Q-04", "Q-05", "Q-06", "F-15", "D-10")

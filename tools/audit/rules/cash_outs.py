@@ -121,7 +121,7 @@ def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
 
 
 def _derive_remainder(scope: CheckContext) -> Any:
-    """Return the unpaid amount of a cash-out that the entry must store for the next payout method.
+    """Return the unpaid amount of a cash-out that the checked entry must store for the next payout method.
 
     Return ABSENT_VALUE if the entry stores none, and true if it stores true, as earlier versions did.
     """
@@ -182,7 +182,7 @@ def _is_remainder_outdated(scope: CheckContext) -> bool:
 
 
 def _check_recorded_coins(scope: CheckContext) -> None:
-    """Check the amounts owed and paid that the entry records for an abandoned coin payout.
+    """Check the amounts owed and paid that the checked entry records for an abandoned coin payout.
 
     Earlier versions recorded none.
     """

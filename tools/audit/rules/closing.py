@@ -40,7 +40,7 @@ def check_table_is_open(scope: CheckContext) -> None:
     table_value = scope.value_before(f"table:{digest}")
     if table_value is not None and table_value.get("staked"):
         return
-    table, round_ = scope.facts.name_round(scope.entry)
+    table, round_ = scope.facts.identify_table_and_round(scope.entry)
     rounds_begun = scope.facts.last_rounds.get(table, set())
     if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS:
         raise PatternMismatch(

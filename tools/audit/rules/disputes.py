@@ -72,7 +72,7 @@ def build_dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
 
 
 def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
-    """Check the dispute that the entry opens, if any.
+    """Check the dispute that the checked entry opens, if any.
 
     The entry's record must repeat the dispute's fields. In the machine's memory, the fields named in
     ``expected`` must have the values given there.
@@ -227,7 +227,7 @@ def _derive_dispute_transfers(scope: CheckContext) -> Any:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
-    """Return the open dispute named by the entry, whose reserved amount the entry releases.
+    """Return the open dispute named by the checked entry, whose reserved amount the entry releases.
 
     Raises :class:`PatternMismatch` if no such dispute is open, or the stored ruling is about a different
     dispute.
@@ -249,7 +249,7 @@ def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
 def _check_ruling(scope: CheckContext) -> None:
     """Check a ruling on a disputed amount.
 
-    The dispute must be open, the amount must be between its bounds, and the entry must store the right changes.
+    The dispute must be open, the amount must be between its bounds, and the checked entry must store the right changes.
     """
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
@@ -366,7 +366,7 @@ def _derive_ruling_payment(scope: CheckContext) -> Any:
 
 
 def _check_release(scope: CheckContext) -> None:
-    """Check that the stored ruling is about the dispute whose reserved credit the entry releases."""
+    """Check that the stored ruling is about the dispute whose reserved credit the checked entry releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if (

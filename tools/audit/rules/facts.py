@@ -192,11 +192,11 @@ class Facts:
                 and entry.kind == PLAY_START
                 and entry.time_utc >= self._closing_time
             ):
-                table, round_ = self.name_round(entry)
+                table, round_ = self.identify_table_and_round(entry)
                 self.last_rounds.setdefault(table, set()).add(round_)
 
     @staticmethod
-    def name_round(entry: StoredEntry) -> tuple[str, str]:
+    def identify_table_and_round(entry: StoredEntry) -> tuple[str, str]:
         """Return (table id, round id) for an entry that starts a game at a table."""
         record = read_details(entry)
         digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))

@@ -63,7 +63,7 @@ POOL_MOVE: Final = ExpectedTransfer(
 
 
 def _check_claims_of_hits(scope: CheckContext) -> None:
-    """Check that the entry stores one claim for each hit of a linked level, and no other claim.
+    """Check that the checked entry stores one claim for each hit of a linked level, and no other claim.
 
     A hit of a level broadcast by a host must instead be stored as a win to be reported to the host.
     """
@@ -96,7 +96,7 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
 
 
 def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
-    """Yield (storage key, record) for each value that the entry stores under a key with this prefix.
+    """Yield (storage key, record) for each value that the checked entry stores under a key with this prefix.
 
     ``kind`` is the class of the records.
     """
@@ -108,7 +108,7 @@ def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Ite
 def _derive_wager_transfers(scope: CheckContext) -> Any:
     """Return the transfers of a game's stake by kind of credit, followed by its contributions to progressive levels.
 
-    The contributions are taken from the entry, because the audit of levels recomputes them.
+    The contributions are taken from the checked entry, because the audit of levels recomputes them.
     """
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
@@ -120,7 +120,7 @@ def _derive_wager_transfers(scope: CheckContext) -> Any:
 
 
 def _compute_raise_cents(scope: CheckContext) -> int:
-    """Return the stake that the player's choice adds, in minor units, according to the entry's transfers.
+    """Return the stake that the player's choice adds, in minor units, according to the checked entry's transfers.
 
     :mod:`tools.audit.games` checks whether the amount is right.
     """
@@ -130,7 +130,7 @@ def _compute_raise_cents(scope: CheckContext) -> int:
 def _derive_raise_transfers(scope: CheckContext) -> Any:
     """Return the transfers of a stake added by a choice, by kind of credit, then those of progressive hits.
 
-    The hits are taken from the entry, because the audit of levels recomputes them.
+    The hits are taken from the checked entry, because the audit of levels recomputes them.
     """
     levels = [
         (t.source, t.target, t.amount_cents)
@@ -159,14 +159,14 @@ def _sum_all_returned_cents(scope: CheckContext) -> int:
 
 
 def _sum_refunded_cents(scope: CheckContext) -> int:
-    """Return the sum of the stakes that the entry refunds because of a defect, in minor units."""
+    """Return the sum of the stakes that the checked entry refunds because of a defect, in minor units."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
 def _compute_settled_cents(scope: CheckContext) -> int:
     """Return what a void game pays for bets that were already decided, in minor units.
 
-    It is the sum of the entry's transfers; :mod:`tools.audit.games` checks it.
+    It is the sum of the checked entry's transfers; :mod:`tools.audit.games` checks it.
     """
     win_sources = ("house:win", "house:push")
     return sum(t.amount_cents for t in scope.entry.transfers if t.source in win_sources)
@@ -264,7 +264,7 @@ def _derive_double_up_transfers(scope: CheckContext) -> Any:
 def _derive_result_count(scope: CheckContext) -> Any:
     """Return the counter for the result of a game that is paid by hand.
 
-    It is games won if the entry moves money, else games pushed if stakes were returned, else games lost.
+    It is games won if the checked entry moves money, else games pushed if stakes were returned, else games lost.
     """
     if scope.entry.transfers:
         return {"games_won": 1}

@@ -52,7 +52,7 @@ _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 # ---------------------------------------------------------------------------------------------- hand-pays
 def _read_pending_handpay(scope: CheckContext) -> HandpayRecord:
-    """Return the hand-pay that was pending before the entry."""
+    """Return the hand-pay that was pending before the checked entry."""
     handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
         raise PatternMismatch("no hand-pay was pending before this entry")

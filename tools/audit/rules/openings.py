@@ -36,7 +36,7 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 def _check_collection(scope: CheckContext) -> None:
     """Check what the start of an intervention stores about a collection of the cash boxes.
 
-    If the work is a collection, the entry must store each box's meter now and at the previous collection. For
+    If the work is a collection, the checked entry must store each box's meter now and at the previous collection. For
     any other work it must store nothing.
     """
     intervention: Any = scope.value_before("intervention")

@@ -34,7 +34,7 @@ from tools.audit.rules.rule import AuditRule, Check
 
 
 def _has_failed(scope: CheckContext) -> bool:
-    """Return whether, before the entry, the random number generator or a self-test had failed.
+    """Return whether, before the checked entry, the random number generator or a self-test had failed.
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
@@ -221,7 +221,7 @@ def _check_declared_fault(scope: CheckContext) -> None:
 
 
 def _check_call(scope: CheckContext) -> None:
-    """Check that the entry starts an attendant call while none is active, or ends the active call."""
+    """Check that the checked entry starts an attendant call while none is active, or ends the active call."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
         call_text = (

@@ -72,7 +72,7 @@ def _derive_host_status(status: RedemptionStatus) -> Any:
 def _check_result_of_unstacked_ticket(scope: CheckContext) -> None:
     """Check the redemption result stored for the host about a ticket that was not stacked.
 
-    It must become "not stacked", or stay unchanged if the entry opens a dispute about the ticket.
+    It must become "not stacked", or stay unchanged if the checked entry opens a dispute about the ticket.
     """
     if "dispute" not in scope.bound_values:
         _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
@@ -99,7 +99,7 @@ def _derive_state_after_return(scope: CheckContext) -> Any:
 
 
 def _derive_restricted_terms(scope: CheckContext) -> Any:
-    """Return the terms of restricted credit that the entry must store when a ticket is credited.
+    """Return the terms of restricted credit that the checked entry must store when a ticket is credited.
 
     Return the host's terms if the ticket is of restricted credit, None if the entry deletes expired terms, or
     ABSENT_VALUE if it stores nothing. Raises :class:`PatternMismatch` if the entry deletes terms that have not

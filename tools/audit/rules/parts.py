@@ -84,7 +84,7 @@ def sum_credit_cents(scope: CheckContext) -> int:
 
 
 def sum_money_cents(scope: CheckContext) -> int:
-    """Return the player's credit that can be cashed out as money, before the entry, in minor units."""
+    """Return the player's credit that can be cashed out as money, before the checked entry, in minor units."""
     return sum(
         scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
     )
@@ -234,7 +234,7 @@ def derive_session(scope: CheckContext, *, wagered_cents: int = 0, won_cents: in
 
 
 def check_signed_in(scope: CheckContext) -> None:
-    """Check that the first person in the entry's record is the one signed in to the service menu.
+    """Check that the first person in the checked entry's record is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
@@ -250,7 +250,7 @@ def check_signed_in(scope: CheckContext) -> None:
 
 
 def check_first_position(scope: CheckContext) -> None:
-    """Check that the entry belongs to player position 1, which represents the whole machine."""
+    """Check that the checked entry belongs to player position 1, which represents the whole machine."""
     if scope.position != 1:
         raise PatternMismatch(
             f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"

@@ -308,7 +308,7 @@ def _compile_exact(expected: Any) -> Matcher:
 
 
 def _match_entry_id(value: Any, scope: CheckContext) -> None:
-    """Check that an id is the one formed from the entry's kind, its sequence number and the journal tag.
+    """Check that an id is the one formed from the checked entry's kind, its sequence number and the journal tag.
 
     Earlier versions formed it from kind and sequence number only.
     """

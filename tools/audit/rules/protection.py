@@ -18,13 +18,13 @@ from tools.audit.rules.rule import AuditRule
 
 
 def _compute_spent_cents(scope: CheckContext) -> int:
-    """Return what the player has lost in the session before the entry: wagers minus wins, in minor units."""
+    """Return what the player has lost in the session before the checked entry: wagers minus wins, in minor units."""
     session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _derive_limits(scope: CheckContext) -> Any:
-    """Return the player's limits that must be stored: those before the entry, with the recorded change."""
+    """Return the player's limits that must be stored: those before the checked entry, with the recorded change."""
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 

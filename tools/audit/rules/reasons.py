@@ -93,7 +93,7 @@ def check_game_is_offered(scope: CheckContext) -> None:
 
 
 def _is_game_withheld(scope: CheckContext) -> bool:
-    """Return whether a host has disabled the game that the entry names."""
+    """Return whether a host has disabled the game that the checked entry names."""
     return is_game_withheld(scope["game"], scope.ledger.state)
 
 

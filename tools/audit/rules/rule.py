@@ -169,7 +169,7 @@ class AuditRule:
                 )
 
     def _check_machine_state(self, scope: CheckContext) -> None:
-        """Check that the rule allows the entry in the machine's state before it.
+        """Check that the rule allows the checked entry in the machine's state before it.
 
         Raises :class:`PatternMismatch` if it does not. If the machine was idle, the time is stored for later
         checks.
@@ -194,7 +194,7 @@ class AuditRule:
             )
 
     def _check_reservation(self, scope: CheckContext) -> None:
-        """Check that the entry ends an open reservation of a permitted kind.
+        """Check that the checked entry ends an open reservation of a permitted kind.
 
         The reservation's first transfer is bound to the names ``held_source``, ``held_target`` and
         ``held_cents``.
@@ -215,7 +215,7 @@ class AuditRule:
         )
 
     def _match_memory(self, scope: CheckContext) -> list[tuple[str, Matcher]]:
-        """Match the machine's memory before the entry against the rule's ``state_before``.
+        """Match the machine's memory before the checked entry against the rule's ``state_before``.
 
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
         each such key.
@@ -374,7 +374,7 @@ def _accept_anything(_value: Any, _scope: CheckContext) -> None:
 
 
 def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
-    """Match one part of the entry; an error's path gets the part's name in front."""
+    """Match one part of the checked entry; an error's path gets the part's name in front."""
     try:
         matcher(value, scope)
     except PatternMismatch as differs:

@@ -62,7 +62,7 @@ class _MachineFromMemory:
         """Return a new component of this class, in its state after a restart."""
         return kind()
 
-    def installed(self, _: type[T]) -> T | None:
+    def find_installed(self, _: type[T]) -> T | None:
         """Return None, because the audit has no optional components of a machine."""
         return None
 

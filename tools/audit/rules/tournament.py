@@ -33,17 +33,17 @@ _ENTRY_FIELDS_PATTERN: Final = {
 
 
 def _has_no_tournament(scope: CheckContext) -> bool:
-    """Return whether the machine was in no tournament before the entry."""
+    """Return whether the machine was in no tournament before the checked entry."""
     return scope.value_before("tournament") is None
 
 
 def _is_without_credit(scope: CheckContext) -> bool:
-    """Return whether the machine held no credit of a player before the entry."""
+    """Return whether the machine held no credit of a player before the checked entry."""
     return scope.ledger.credits_cents() == 0
 
 
 def _has_no_round(scope: CheckContext) -> bool:
-    """Return whether no position of the machine was playing a tournament round before the entry."""
+    """Return whether no position of the machine was playing a tournament round before the checked entry."""
     return not any(
         key.rpartition("/")[2] == "purse" and type(value) is dict and not value.get("ending")
         for key, value in scope.ledger.state.items()
@@ -51,13 +51,13 @@ def _has_no_round(scope: CheckContext) -> bool:
 
 
 def _is_position_free(scope: CheckContext) -> bool:
-    """Return whether the entry's own player position was playing no tournament round before the entry."""
+    """Return whether the checked entry's own player position was playing no tournament round before the entry."""
     purse = scope.value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
 def _has_open_round(scope: CheckContext) -> bool:
-    """Return whether the entry's own player position was playing a tournament round, between two games."""
+    """Return whether the checked entry's own player position was playing a tournament round, between two games."""
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
 

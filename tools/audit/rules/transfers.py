@@ -35,7 +35,7 @@ _TRANSFER_RING_SIZE: Final = 35
 
 
 def _check_ledger_state(scope: CheckContext) -> None:
-    """Check that the entry records the end of the ticket ledger correctly.
+    """Check that the checked entry records the end of the ticket ledger correctly.
 
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
@@ -174,7 +174,7 @@ _ACCOUNTS_BY_TRANSFER_KIND: Final = {
 
 
 def _read_result(scope: CheckContext) -> TransferRecord:
-    """Return the result of a host's transfer that the entry records."""
+    """Return the result of a host's transfer that the checked entry records."""
     return scope.typed_record(TransferRecord)
 
 

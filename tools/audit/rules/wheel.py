@@ -26,7 +26,7 @@ def _are_earlier_recorded(scope: CheckContext) -> bool:
 
 
 def _is_spin_awaited(scope: CheckContext) -> bool:
-    """Return whether the machine was waiting for the number of this spin and this round before the entry."""
+    """Return whether the machine was waiting for the number of this spin and this round before the checked entry."""
     spin_before = scope.record_before(WheelSpin, "wheel_spin")
     return (
         spin_before is not None

@@ -40,7 +40,7 @@ _NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: CheckContext) -> None:
-    """Check that the recorded change of software agrees with the software stored before and after the entry.
+    """Check that the recorded change of software agrees with the software stored before and after the checked entry.
 
     Version, signer and component digests are compared.
     """

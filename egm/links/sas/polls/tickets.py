@@ -76,7 +76,7 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     It applies to secure enhanced validation, and where machines may number tickets while their host is silent
     (H-09).
     """
-    desk = host.machine.installed(TicketDesk)
+    desk = host.machine.find_installed(TicketDesk)
     tickets = find_tickets(host)
     alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:

@@ -361,7 +361,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
-    rig.machine.installed(TicketDesk).record_printed = lambda _: (
+    rig.machine.find_installed(TicketDesk).record_printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
     rig.report_print_state(PrintState.BARCODE_DONE)
