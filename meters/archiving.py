@@ -93,7 +93,7 @@ class Archivist:
         )
         try:
             gathered, head_hex = IdentifierCollector(), ""
-            for number, item in enumerate(self._source.iter_sealed_entries(last_archived)):
+            for number, item in enumerate(self._source.iter_entries(last_archived)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
                 gathered.add_entry(item.entry)

@@ -246,7 +246,7 @@ class JournalCopies:
             location.storage,
             location.state_dir,
             self._key,
-            self._iter_authentic_entries(log.iter_sealed_entries()),
+            self._iter_authentic_entries(log.iter_entries()),
         )
         self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
@@ -289,7 +289,7 @@ class JournalCopies:
             or scan_before.head_hex != self.database.read_hash(keep)
         ):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
+        _append_all(log, self._iter_authentic_entries(self.database.iter_entries(keep)))
         scan_after = log.scan()
         if scan_after.damage or scan_after.sequence != last:
             raise JournalDamaged(
@@ -316,9 +316,9 @@ class JournalCopies:
         if not missing_entries:
             return
         if last < scan.sequence:
-            self.database.extend(self._iter_authentic_entries(log.iter_sealed_entries(last)))
+            self.database.extend(self._iter_authentic_entries(log.iter_entries(last)))
         else:
-            _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
+            _append_all(log, self._iter_authentic_entries(self.database.iter_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(

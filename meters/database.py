@@ -178,7 +178,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
         return _to_hex(row[0])
 
-    def iter_sealed_entries(self, after_sequence: int = 0) -> Iterator[SealedEntry]:
+    def iter_entries(self, after_sequence: int = 0) -> Iterator[SealedEntry]:
         """Yield every entry after ``after_sequence`` with its seal, checking that each continues the chain."""
         head_hex = self.read_hash(after_sequence)
         sequence = after_sequence

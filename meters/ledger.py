@@ -270,10 +270,10 @@ class Ledger:
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
-        """Verify credits = total in + wins - wagers - total out, balances not below zero, and balanced books (A-27).
+        """Verify that the credits equal total in + wins - wagers - total out (A-27).
 
-        Each book must add up to 0. Raises :class:`SelfAuditFailed` with the figures; the machine must then
-        stop.
+        Also verify that no balance is below zero where it must not be, and that each book adds up to 0. Raises
+        :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
         live: Counter[Role] = Counter()
         books: Counter[Book] = Counter()

@@ -222,7 +222,7 @@ class LogCopy:
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def iter_sealed_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
+    def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
         """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
@@ -248,7 +248,7 @@ class LogCopy:
         """Return the hash of the log's entry ``sequence``, which must be intact."""
         if sequence == self.base[0]:
             return self.base[1]
-        return next(self.iter_sealed_entries(sequence - 1)).entry.hash_hex
+        return next(self.iter_entries(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:

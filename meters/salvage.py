@@ -156,9 +156,7 @@ def inspect_journal(
     key = _load_key(medium, state_dir, second_folder)
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
-        second_reader: EntryReader = (
-            JournalLocation(medium, state_dir, second_folder).log().iter_sealed_entries
-        )
+        second_reader: EntryReader = JournalLocation(medium, state_dir, second_folder).log().iter_entries
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
@@ -197,7 +195,7 @@ def _open_first_copy(
     except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
         return lambda _: (), str(damage)
     open_files.callback(database.close)
-    return database.iter_sealed_entries, reason
+    return database.iter_entries, reason
 
 
 def _prepend_archive(read_copy: EntryReader, medium: Storage, folder: Path, key: MachineKey) -> EntryReader:

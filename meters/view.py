@@ -194,7 +194,7 @@ class JournalView:
             after = sequence
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
-        for item in log.iter_sealed_entries(after, until=self.sequence) if after < self.sequence else ():
+        for item in log.iter_entries(after, until=self.sequence) if after < self.sequence else ():
             if self._sealed_by is not None:
                 check_seal(item, self._sealed_by)
             yield item.entry.body
@@ -212,7 +212,7 @@ class JournalView:
                 yield sequence, body
                 if sequence == base:
                     break
-        for item in self._database.iter_sealed_entries(max(after_sequence, base)):
+        for item in self._database.iter_entries(max(after_sequence, base)):
             if item.entry.sequence > self.sequence:
                 return
             if self._sealed_by is not None:
@@ -333,7 +333,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     if newest is not None:
         saved = checkpoint.check_checkpoint(newest, public_key, where)
         ledger = checkpoint.decode_ledger(saved, newest.sequence, newest.hash_hex)
-    for item in database.iter_sealed_entries(ledger.sequence):
+    for item in database.iter_entries(ledger.sequence):
         if key is not None:
             check_seal(item, key)
         ledger.replay((item.entry,))

@@ -132,9 +132,9 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect_recorded(roster_states, database.iter_sealed_entries(), key)
+            _collect_recorded(roster_states, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_recorded(roster_states, place.log().iter_sealed_entries(), key)
+        _collect_recorded(roster_states, place.log().iter_entries(), key)
     return max(roster_states, key=lambda roster_state: roster_state.number)
 
 

@@ -205,7 +205,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
     storage = SimStorage(closed)
     folder = tmp_path / "two"
     log = LogCopy(storage, folder, segment_bytes=POLICY.segment_bytes)
-    items = list(log.iter_sealed_entries())
+    items = list(log.iter_entries())
     log.put_aside(1)
     log.scan()
     previous = GENESIS_HASH

@@ -33,11 +33,11 @@ class GatStatus:
 
     version: str
     is_calculating: bool
-    """Whether a calculation is in progress."""
+    """Whether the machine is calculating a signature."""
     has_results: bool
-    """Whether results can be read."""
+    """Whether the results of a calculation can be read."""
     state: str
-    """The state in which the last calculation is or ended, as text."""
+    """The state of the last calculation, as text, such as ``finished``."""
     formats: tuple[str, ...]
 
 

@@ -93,8 +93,8 @@ class GameReturn:
     z_score: float | None = None
     """The deviation of the wins from the exact return, in standard deviations; None if unknown.
 
-    If the return depends on the player's decisions, the deviation is measured from the nearest return between
-    the lowest and the highest exact one.
+    If the exact return depends on the player's decisions, wins between the lowest and the highest exact return
+    have no deviation; other wins deviate from the nearer of the two.
     """
     unknown_reason: str = ""
     """The reason why the verdict is ``unknown``, or ""."""

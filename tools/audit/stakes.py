@@ -61,7 +61,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAcc
 
 
 def _list_flows_from(entry: StoredEntry, source: str) -> StakesByAccount:
-    """Return the amounts that the entry moves from the account ``source``, by target account."""
+    """Return (target account, amount in minor units) for each transfer of the entry from the account ``source``."""
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
@@ -478,9 +478,9 @@ class StakeAudit:
     def _split_stakes(
         self, entry: StoredEntry, staked: StakesByAccount, amounts: tuple[int, ...]
     ) -> tuple[StakesByAccount, ...] | None:
-        """Divide stakes into parts of these amounts.
+        """Divide the stakes of a game into parts of these amounts.
 
-        If the sums differ, report a finding and return None.
+        If the amounts do not add up to the stakes, report a finding and return None.
         """
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))

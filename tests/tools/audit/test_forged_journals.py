@@ -159,7 +159,7 @@ def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_pass
 @pytest.mark.parametrize("missing", [1, 4])
 def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
     log = JournalLocation(DiskStorage(), own, own / SECOND_FOLDER).log()
-    sealed_entries = list(log.iter_sealed_entries(0))
+    sealed_entries = list(log.iter_entries(0))
     log.close()
     rewrite_second_copy(own, sealed_entries[:-missing])
     code, output = verdict("verify", "--state", own)
