@@ -237,7 +237,10 @@ class Archive:
 
     @staticmethod
     def _read_intact_copy(copies: Sequence[Segment], read_segment: Callable[[Segment], list[T]]) -> list[T]:
-        """Return what ``read_segment`` returns for the first copy of which the part that it reads is intact."""
+        """Call ``read_segment`` on one copy of a segment after the other, and return the first undamaged result.
+
+        Raises :class:`JournalDamaged` if every copy is damaged in the part that is read.
+        """
         reasons = []
         for copy in copies:
             try:

@@ -120,7 +120,7 @@ class JournalCopies:
                 self._open_first_copy_only()
             else:
                 if refill:
-                    self.log.put_aside(1)
+                    self.log.rename_as_evidence(1)
                 self._open(self.log)
             self._check_anchors()
         except BaseException:
@@ -138,7 +138,7 @@ class JournalCopies:
             self.log.close()
         if self._database is not None:
             with suppress(JournalUnwritable):
-                self._database.settle()
+                self._database.move_wal_into_file()
             self._database.close()
             self._database = None
         for anchor in self._anchors:
@@ -232,7 +232,7 @@ class JournalCopies:
             WritableDatabase.build(location.storage, location.state_dir, self._key, ())
             self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         if scan.damage:
-            log.put_aside(1)
+            log.rename_as_evidence(1)
             log.scan()
 
     def _rebuild_database(self, log: LogCopy, damage: str) -> None:
@@ -241,7 +241,7 @@ class JournalCopies:
         The damaged database is renamed as evidence.
         """
         location = self._location
-        WritableDatabase.put_aside(location.storage, location.state_dir)
+        WritableDatabase.rename_as_evidence(location.storage, location.state_dir)
         WritableDatabase.build(
             location.storage,
             location.state_dir,
@@ -278,7 +278,7 @@ class JournalCopies:
             raise JournalDamaged(
                 "both copies", f"the first ends at entry {last}, and the second is damaged: {scan.damage}"
             )
-        log.put_aside(bad_segment)
+        log.rename_as_evidence(bad_segment)
         scan_before = log.scan()
         if not log.list_segment_starts() and base[0]:
             log.begin_after(*base)

@@ -364,7 +364,7 @@ class WritableDatabase(DatabaseReader):
         storage.sync_folder(folder)
 
     @staticmethod
-    def put_aside(storage: Storage, folder: Path) -> None:
+    def rename_as_evidence(storage: Storage, folder: Path) -> None:
         """Rename the damaged database file in ``folder``, so that a new one can be built.
 
         The renamed file is kept as evidence; one from an earlier repair is replaced.
@@ -398,12 +398,12 @@ class WritableDatabase(DatabaseReader):
             if copy._format != DATABASE_FORMAT:
                 raise JournalDamaged(str(path), f"it is in format {copy._format}; expected {DATABASE_FORMAT}")
             copy.run("PRAGMA synchronous=FULL")
-            # Only settle() moves the WAL into the file, because it keeps the page sums.
+            # Only move_wal_into_file() moves the WAL into the file, because it keeps the page sums.
             copy.run("PRAGMA wal_autocheckpoint=0")
             if copy.run("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise JournalDamaged(str(path), "the file is not in WAL mode")
             if sums.is_wal_move_unfinished:
-                copy.settle()
+                copy.move_wal_into_file()
             copy._check_ends()
         except BaseException:
             copy.close()
@@ -470,7 +470,7 @@ class WritableDatabase(DatabaseReader):
         with suppress(JournalUnwritable, JournalDamaged):
             self.run("ROLLBACK")
 
-    def settle(self) -> None:
+    def move_wal_into_file(self) -> None:
         """Move SQLite's write-ahead log (WAL) into the database file and record the new page sums.
 
         If a reader is using the WAL, this does not wait and leaves the rest for the next call. The WAL is then
@@ -479,7 +479,7 @@ class WritableDatabase(DatabaseReader):
         summed again.
         """
         if self._has_unmoved_wal:
-            self._has_unmoved_wal = not self._sums.settle(self._checkpoint_wal)
+            self._has_unmoved_wal = not self._sums.move_wal_and_record(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> bool:
         """Move SQLite's WAL into the database file; return False if a reader prevents that now."""

@@ -390,7 +390,7 @@ class Journal(JournalView):
             if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
             elif self._full_medium_error and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
-                self._copies.database.settle()  # so that the WAL does not need to grow
+                self._copies.database.move_wal_into_file()  # so that the WAL does not need to grow
         except JournalUnwritable as error:
             # The caller's entry is durable nevertheless; the next append reports that the medium fails.
             self._failure = error
@@ -463,7 +463,7 @@ class Journal(JournalView):
         SQLite's write-ahead log (WAL) is moved into the database file first, because the checkpoint's own
         commit restarts the WAL and invalidates its previous content.
         """
-        self._copies.database.settle()
+        self._copies.database.move_wal_into_file()
         if self._database.find_by_id(f"{checkpoint.CHECKPOINT_KIND}:{self.sequence}") is None:
             self._ledger.run_full_audit()
             self._write(checkpoint.build_checkpoint(self._ledger, self._key))

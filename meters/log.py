@@ -315,7 +315,7 @@ class LogCopy:
         self._open_segment_bytes = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._write_offset))
 
-    def put_aside(self, sequence: int) -> None:
+    def rename_as_evidence(self, sequence: int) -> None:
         """Rename the log segment that begins with entry ``sequence``, and all later ones, to keep them as evidence.
 
         Their entries are then written again from the first copy.

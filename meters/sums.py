@@ -1,9 +1,9 @@
 """Checksums of the SQLite file's pages, so that each byte of the journal's first copy is checked at start-up.
 
 SQLite has no checksums on its pages. The database file changes only when SQLite's write-ahead log (WAL) is
-moved into it, and only :meth:`PageSums.settle` does that: it first records durably which pages will change,
-lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained checksums. The
-sums are sealed with the machine key, so they cannot be adjusted to an edited page.
+moved into it, and only :meth:`PageSums.move_wal_and_record` does that: it first records durably which pages
+will change, lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained
+checksums. The sums are sealed with the machine key, so they cannot be adjusted to an edited page.
 """
 
 import struct
@@ -116,11 +116,11 @@ class PageSums:
     def is_wal_move_unfinished(self) -> bool:
         """Return whether a move of SQLite's WAL into the database file was started and not finished.
 
-        If so, call :meth:`settle` before using the file, because the pages being moved are not checked.
+        If so, call :meth:`move_wal_and_record` before using the file, because the pages being moved are not checked.
         """
         return bool(self._pages_being_moved)
 
-    def settle(self, move_wal: Callable[[], bool]) -> bool:
+    def move_wal_and_record(self, move_wal: Callable[[], bool]) -> bool:
         """Move SQLite's WAL into the database file and record the sums of the changed pages.
 
         ``move_wal`` does the move and returns whether the whole WAL was moved, and so does this method. If it

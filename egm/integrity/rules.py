@@ -18,7 +18,7 @@ from egm.integrity.lockups import (
 from egm.integrity.signed_file import file_is_unsigned, sign_file
 from egm.integrity.technician import (
     hard_meters_are_fitted,
-    refit_hard_meters,
+    record_hard_meter_exchange,
     settle_faults,
     software_is_signed,
     technician_can_clear_fault,
@@ -99,6 +99,6 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.COUNTERS_EXCHANGED,
         STATES_WITH_STAFF_AT_WORK,
         (machine_is_open, hard_meters_are_fitted),
-        refit_hard_meters,
+        record_hard_meter_exchange,
     ),
 )

@@ -95,7 +95,7 @@ def verify_software(machine: Machine, event: Event) -> None:
         request()
 
 
-def refit_hard_meters(machine: Machine, event: Event) -> None:
+def record_hard_meter_exchange(machine: Machine, event: Event) -> None:
     """Record that the I/O board or its hard meters were exchanged (D-20).
 
     The new hard meters count on from what they show now. Pulses still owed to the old ones are not given to the

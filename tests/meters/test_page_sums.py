@@ -39,7 +39,7 @@ def grown(tmp_path):
                 file.write(bytes([page]) * PAGE_BYTES)
         return True
 
-    assert sums.settle(move_wal)
+    assert sums.move_wal_and_record(move_wal)
     sums.close()
     return PageSums(DiskStorage(), path, key), path
 
@@ -84,7 +84,7 @@ def test_pages_that_the_machine_moves_during_a_check_are_not_reported_as_damage(
                 return True
 
             path.with_name("journal.sqlite-wal").write_bytes(wal_of(range(1, 8)))
-            assert machine.settle(move_wal)
+            assert machine.move_wal_and_record(move_wal)
 
     reader._load = load_and_let_the_machine_move
     reader.verify()

@@ -206,7 +206,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
     folder = tmp_path / "two"
     log = LogCopy(storage, folder, segment_bytes=POLICY.segment_bytes)
     items = list(log.iter_entries())
-    log.put_aside(1)
+    log.rename_as_evidence(1)
     log.scan()
     previous = GENESIS_HASH
     for item in items:

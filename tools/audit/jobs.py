@@ -24,7 +24,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.private_process import end_with_parent
 from meters.errors import JournalError
-from tools.audit.plain_games import GameSource, PlainGames, PlainRun, is_of_open_game
+from tools.audit.plain_games import GameSource, PlainGameFinder, PlainRun, is_of_open_game
 
 #: Entries after which a batch ends at the next game.
 BATCH_ENTRIES: Final = 500
@@ -42,7 +42,7 @@ _PROCESS_ENDED_ERROR: Final = (
 )
 
 #: The finder of plain games in this worker process; None in the main process.
-_worker_plain_games: PlainGames | None = None
+_worker_finder: PlainGameFinder | None = None
 
 
 class JobError(OperatorError):
@@ -85,9 +85,9 @@ def find_plain_runs(
     or fails.
     """
     if jobs == 1:
-        plain_games = PlainGames(games)
+        finder = PlainGameFinder(games)
         for batch in _iter_batches(bodies):
-            yield batch, plain_games.find_runs(batch)
+            yield batch, finder.find_runs(batch)
         return
     submitted_jobs: deque[_Job] = deque()
     # A forked process has the definitions already, and no other thread of this one uses a lock that it needs.
@@ -144,16 +144,16 @@ def _start_worker(games: GameSource, parent: int) -> None:
 
     The process ends when the process ``parent`` ends.
     """
-    global _worker_plain_games  # noqa: PLW0603 (one value for each process)
+    global _worker_finder  # noqa: PLW0603 (one value for each process)
     end_with_parent(parent, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
-    _worker_plain_games = PlainGames(games)
+    _worker_finder = PlainGameFinder(games)
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
     """Return the runs of plain games in a batch; executed in a worker process."""
-    assert _worker_plain_games is not None
-    return _worker_plain_games.find_runs(batch)
+    assert _worker_finder is not None
+    return _worker_finder.find_runs(batch)
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:

@@ -314,8 +314,11 @@ def is_of_open_game(body: bytes) -> bool:
     return any(kind in body for kind in _KINDS_OF_OPEN_GAME)
 
 
-class PlainGames:
-    """Finds the plain games in batches of encoded journal entries; ``games`` has the available definitions."""
+class PlainGameFinder:
+    """Finds the plain games in batches of encoded journal entries.
+
+    ``games`` has the available game definitions.
+    """
 
     def __init__(self, games: GameSource) -> None:
         self._games = games

@@ -214,7 +214,7 @@ class Auditor:
         number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
-        self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
+        self._last_play_taken = max(map(self._find_play_number, self._ids), default=0)
         try:
             for batch, runs in find_plain_runs(bodies, self._available_games, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
@@ -433,9 +433,9 @@ class Auditor:
                 self._ids_of_plays[tx_id] = set()
         else:
             self._ids.add(tx_id)
-            self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
+            self._last_play_taken = max(self._last_play_taken, self._find_play_number(tx_id))
 
-    def _find_play_taken(self, tx_id: str) -> int:
+    def _find_play_number(self, tx_id: str) -> int:
         """Return the number of the play to which an entry id belongs; 0 if it belongs to none.
 
         The number of a play is the sequence number of its first entry.

@@ -104,7 +104,7 @@ ROWS = (
         software_is_signed=case(MENU),
     ),
     *rows(
-        "counters_exchanged in at work: refit_hard_meters",
+        "counters_exchanged in at work: record_hard_meter_exchange",
         after(MENU, _fit_counters, DOOR),
         {**COUNTERS, "persons": ("5",)},
         marks="D-20",

@@ -82,7 +82,7 @@ def rewrite_second_copy(folder, sealed_entries):
     """Replace the second copy (the log) by one that contains exactly ``sealed_entries``."""
     log = JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).log()
     log.scan()
-    log.put_aside(1)
+    log.rename_as_evidence(1)
     log.scan()
     for item in sealed_entries:
         log.write(item)

@@ -41,7 +41,7 @@ from egm.testing.machine import MachineRig
 from meters import JournalDamaged, open_view
 from meters.entry import decode
 from tools.audit.jobs import JobError
-from tools.audit.plain_games import PlainGames
+from tools.audit.plain_games import PlainGameFinder
 from tools.cli import main
 from tools.dev.lies import Liar, adopt_entries, compute_journal_tag, rewrite_chain
 
@@ -75,7 +75,7 @@ def count_starts(bodies):
 
 
 def find_games(bodies):
-    return sum(run.game_count for run in PlainGames(SHELF).find_runs(bodies))
+    return sum(run.game_count for run in PlainGameFinder(SHELF).find_runs(bodies))
 
 
 # ---------------------------------------------------------------------------------------- the same result
@@ -103,7 +103,7 @@ def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monk
     assert any(b'"kind":"game.push"' in body for body in dealt)
     assert any(b'":null},"time"' in body for body in dealt), "the shoe is shuffled again"
     assert find_games(dealt) == count_starts(dealt) - 1, "the first game records its definition"
-    assert len(PlainGames(SHELF).find_runs(dealt)) == 1
+    assert len(PlainGameFinder(SHELF).find_runs(dealt)) == 1
     report, fast = audit(dealt)
     by_entry, slow = audit_entry_by_entry(dealt, monkeypatch)
     assert '"ok": true' in report
@@ -170,7 +170,7 @@ def test_a_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fi
     In a game of cards that only compares ranks, another suit may be drawn without any other difference; in a
     shoe of several decks, another copy of the same card.
     """
-    plain_games, played = PlainGames(SHELF), find_one_game(bodies, game)
+    plain_games, played = PlainGameFinder(SHELF), find_one_game(bodies, game)
     assert [run.game_count for run in plain_games.find_runs(played)] == [1]
     free = rb'"time":"[^"]*"|"language":"[^"]*"|"previous":"[0-9a-f]{64}"'
     free += rb'|"draws":\[\[.*?\]\]' if game in {RAISED, SHOE} else b""
@@ -192,7 +192,7 @@ def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
     start, choice, *_ = find_one_game(bodies, CARDS)
     hostile = choice.replace(b'"outcome":', b'"outcome":{' + b',"draws":[],"outcome":{' * 200_000)
     assert len(hostile) > 4_000_000
-    assert PlainGames(SHELF).find_runs([start, hostile, hostile]) == []
+    assert PlainGameFinder(SHELF).find_runs([start, hostile, hostile]) == []
 
 
 def find_one_game(bodies, game):
@@ -281,7 +281,7 @@ def end_process(*_):
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("killed_at", [1, 50, 97], ids=["first batch", "in the middle", "near the end"])
 def test_a_killed_process_is_an_error_and_gives_no_report(bodies, monkeypatch, killed_at):
-    find_runs = PlainGames.find_runs
+    find_runs = PlainGameFinder.find_runs
 
     def find_runs_or_end(plain_games, batch):
         if b'"sequence":%d,' % killed_at in b"".join(batch):
@@ -289,7 +289,7 @@ def test_a_killed_process_is_an_error_and_gives_no_report(bodies, monkeypatch, k
         return find_runs(plain_games, batch)
 
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
-    monkeypatch.setattr(PlainGames, "find_runs", find_runs_or_end)
+    monkeypatch.setattr(PlainGameFinder, "find_runs", find_runs_or_end)
     with pytest.raises(JobError, match="ended unexpectedly, so the journal was not verified"):
         audit(bodies, jobs=2)
 
@@ -302,7 +302,7 @@ def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, mon
 
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
     monkeypatch.setattr(tools.audit.jobs, "is_of_open_game", lambda _: False)
-    monkeypatch.setattr(PlainGames, "find_runs", find_runs)
+    monkeypatch.setattr(PlainGameFinder, "find_runs", find_runs)
     with pytest.raises(
         JobError, match=r"the check of the entries 17 to 24 failed \(ZeroDivisionError\('a fault"
     ):
@@ -320,7 +320,7 @@ def test_a_process_that_cannot_be_started_is_an_error_and_gives_no_report(bodies
 
 def test_the_command_with_a_killed_process_fails_and_saves_no_point(tmp_path, monkeypatch):
     state, point = make_state(tmp_path / "state"), tmp_path / "point"
-    monkeypatch.setattr(PlainGames, "find_runs", end_process)
+    monkeypatch.setattr(PlainGameFinder, "find_runs", end_process)
     result = CliRunner().invoke(
         main, ["audit", "verify", "--state", str(state), "--point", str(point), "--jobs", "2"]
     )

@@ -137,8 +137,8 @@ class Facts:
             self.cached_states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.last_money_entry_kinds[read_position(entry)] = kind
-        self._follow_conversion(entry)
-        self._follow_game_starts(entry)
+        self._track_conversion(entry)
+        self._track_game_starts(entry)
         if kind == POWER_UP.kind:
             self.entries_name_position, self.has_player_session = "position" in entry.transaction.dims, None
             self.tables_played, self.changed_tables = set(), set()
@@ -162,7 +162,7 @@ class Facts:
         elif kind.startswith("staff."):
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
-    def _follow_conversion(self, entry: StoredEntry) -> None:
+    def _track_conversion(self, entry: StoredEntry) -> None:
         """Store or clear that a position's credit was converted to cashable, after which a cash-out must follow.
 
         The cash-out is not required after an entry about a fault or a power-up, which explains why it is
@@ -175,7 +175,7 @@ class Facts:
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
             self.positions_with_conversion.discard(read_position(entry))
 
-    def _follow_game_starts(self, entry: StoredEntry) -> None:
+    def _track_game_starts(self, entry: StoredEntry) -> None:
         """Store the times of game starts, the announced closing time of tables, and the rounds started after it.
 
         An entry that cannot be read is ignored: its rule reports what is wrong.

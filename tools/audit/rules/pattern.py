@@ -114,7 +114,7 @@ class CheckContext:
 def parse_record(kind: type[R], data: object, where: str) -> R:
     """Return the JSON value ``data`` decoded as the class ``kind``.
 
-    Raises :class:`PatternMismatch`, which names the field and the reason; ``where`` is the place for the text.
+    Raises :class:`PatternMismatch`, whose text names the value (``where``), the field and the reason.
     """
     try:
         return from_json(kind, data, where)
