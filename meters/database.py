@@ -202,16 +202,6 @@ class DatabaseReader:
         row = self.run(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
-    def find_by_ref(self, ref: str) -> list[StoredEntry]:
-        """Return the entries in the file whose ``ref`` is this id, oldest first.
-
-        They settle or void the transaction with this id, or belong to it.
-        """
-        return [
-            self._decode_row(row)
-            for row in self.run(f"{_SELECT_ENTRIES_SQL} WHERE ref = ? ORDER BY sequence", (ref,))
-        ]
-
     def list_kinds(self) -> list[str]:
         """Return every kind of entry in the database, sorted (one index step per kind)."""
         kind_names: list[str] = []

@@ -95,13 +95,6 @@ class JournalView:
             tx_id, self.journal_tag, self._load_identifier_index()
         )
 
-    def find(self, ref: str) -> list[StoredEntry]:
-        """Return the journal entries whose ``ref`` is this id, oldest first.
-
-        They settle or void the transaction with this id, or belong to it.
-        """
-        return self._database.find_by_ref(ref)
-
     def entries(
         self,
         kind: str | Sequence[str] = (),
