@@ -1,6 +1,8 @@
 """Staff actions on the service menu of a machine: turn keys, type, touch, read."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import LANGUAGES, Features
@@ -21,6 +23,8 @@ TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in ME
 #: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
 NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 
+_ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 def pin_of(number: str) -> str:
     """Return the test PIN of a staff number.
@@ -31,11 +35,15 @@ def pin_of(number: str) -> str:
 
 
 def create_roster() -> Roster:
-    """Return one person per role, with PINs digested at scrypt's lowest cost."""
-    people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
-    return Roster(
-        people=people, pins={number: PinDigest.from_pin(pin_of(number), cost=2) for number in people}
-    )
+    """Return one person per role, enrolled by the manager, with PINs digested at scrypt's lowest cost."""
+    roster, manager = Roster(), NUMBERS[Role.MANAGER]
+    for role in sorted(
+        Role, key=lambda role: role is not Role.MANAGER
+    ):  # the first must be able to enrol others
+        number = NUMBERS[role]
+        person, digest = Person(number, role.value.title(), role), PinDigest.from_pin(pin_of(number), cost=2)
+        roster = roster.enrol_person(person, digest, by=manager, at=_ENROLLED_AT)
+    return roster
 
 
 class Menu:

@@ -16,7 +16,7 @@ from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
 from egm.record_codec import to_json
 from meters.transaction import Phase
-from tools.audit.rules.parts import check_in_menu, check_ticket_ledger_grows
+from tools.audit.rules.parts import check_first_person, check_somebody_signed_in, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (
     CheckContext,
     Derived,
@@ -379,6 +379,7 @@ def _check_release(scope: CheckContext) -> None:
             f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "
             f"found {format_value(None if ruling is None else to_json(ruling.disputed_amount))}"
         )
+    check_first_person(scope, next(iter(ruling.entry_record.persons), None))
 
 
 RULES: Final = (
@@ -409,7 +410,7 @@ RULES: Final = (
         ref="{id}.disputed",
         state_before={"ruling": None},
         record={"id": "$id"},
-        extra_checks=(_check_release, check_in_menu),
+        extra_checks=(_check_release, check_somebody_signed_in),
     ),
     AuditRule(
         entry_declaration=entries.DISPUTE_RULED,

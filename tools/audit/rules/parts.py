@@ -238,13 +238,22 @@ def check_signed_in(scope: CheckContext) -> None:
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
-    menu, record = scope.value_before("menu"), scope.record
+    record = scope.record
+    persons = (record.get("persons") or [record.get("person")]) if type(record) is dict else [None]
+    check_first_person(scope, persons[0])
+
+
+def check_first_person(scope: CheckContext, person: object) -> None:
+    """Check that ``person``, the first one of a staff form, is the one signed in to the service menu.
+
+    Nothing is checked if the menu is closed or the journal records no staff.
+    """
+    menu = scope.value_before("menu")
     if not scope.facts.roles_by_staff_number or type(menu) is not dict or menu.get("person") is None:
         return
-    first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
-    if first != menu["person"]:
+    if person != menu["person"]:
         raise PatternMismatch(
-            f"record.persons: the first person is {format_value(first)}, "
+            f"record.persons: the first person is {format_value(person)}, "
             f"expected the signed-in {format_value(menu['person'])}"
         )
 
@@ -258,13 +267,21 @@ def check_first_position(scope: CheckContext) -> None:
 
 
 def check_in_menu(scope: CheckContext) -> None:
+    """Check that the first person in the checked entry's record was signed in to the service menu.
+
+    Nothing is checked if the journal records no staff.
+    """
+    check_somebody_signed_in(scope)
+    check_signed_in(scope)
+
+
+def check_somebody_signed_in(scope: CheckContext) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
         raise PatternMismatch(
             "the entry was made with a staff form, but nobody was signed in to the menu before it"
         )
-    check_signed_in(scope)
 
 
 # ---------------------------------------------------------------------------------------------- the ledger
